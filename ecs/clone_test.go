@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -316,5 +317,56 @@ func TestLoop_LeftAfterAChangeDoesNotAllocate(t *testing.T) {
 		if err := errors.Join(f.Check(), w.Check()); err != nil || f.Len() != 8 || len(inOrder(f)) != 8 || len(f.filter.others) > 1 || len(w.guard.running) != 0 {
 			t.Errorf("%s: %v, %d match", name, err, f.Len())
 		}
+	}
+}
+
+func TestFilterOf_WithoutIDsMatchesAllEntities(t *testing.T) {
+	w, _, f := walkable(t)
+	bare := must[Entity](t)(w.NewEntity())
+	all := NewFilterOf(w)
+	met, chunks := map[Entity]bool{}, 0
+	for e, at := range all.All() {
+		if met[e] || at != (Addresses{}) {
+			t.Fatal(e, at)
+		}
+		met[e] = true
+	}
+	for es := range all.Chunks() {
+		chunks += len(es)
+	}
+	var many atomic.Int64
+	all.Parallel(newTestWorkers(t, 2), func(_ *Task, es []Entity, _ Addresses) { many.Add(int64(len(es))) })
+	if many.Load() != int64(w.Len()) {
+		t.Errorf("%d of %d in parallel", many.Load(), w.Len())
+	}
+	if len(met) != w.Len() || !met[bare] || chunks != w.Len() || all.Len() != w.Len() || all.Check() != nil {
+		t.Errorf("%d of %d entities, %d by chunks, %v", len(met), w.Len(), chunks, all.Check())
+	}
+	if none := all.Clone().Exclusive(); none.Len() != 1 || none.EntityAt(0) != bare {
+		t.Errorf("%d without components", none.Len())
+	}
+	if n := w.RemoveAll(all.Clone().Without(f.filter.ids[0])); n != 1 || w.RemoveAll(all) != 530 || w.Len() != 0 {
+		t.Errorf("%d removed, %d left", n, w.Len())
+	}
+}
+
+func TestFilter_WithoutAWorldIsRefused(t *testing.T) {
+	var zero Filter2[position, velocity]
+	for want, do := range map[string]func(){
+		"ecs.Register: the world is nil": func() { NewFilter1[position](nil) },
+		"ecs.All: the filter has no world; make it with NewFilter1 to NewFilter8 or NewFilterOf": func() {
+			for range zero.All() {
+			}
+		},
+		"ecs.Query: the filter has no world; make it with NewFilter1 to NewFilter8 or NewFilterOf":   func() { zero.Query() },
+		"ecs.Len: the filter has no world; make it with NewFilter1 to NewFilter8 or NewFilterOf":     func() { zero.Len() },
+		"ecs.Without: the filter has no world; make it with NewFilter1 to NewFilter8 or NewFilterOf": func() { zero.Without(0) },
+	} {
+		if text := misuse(t, do); text != want {
+			t.Errorf("%q, not %q", text, want)
+		}
+	}
+	if text := misuse(t, func() { NewMap2[position, velocity](nil) }); text != "ecs.Register: the world is nil" {
+		t.Error(text)
 	}
 }

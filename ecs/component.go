@@ -60,7 +60,7 @@ type registry struct {
 }
 
 // A Component gives access to one component type of one world. It is two words: create it once with
-// [Register] and copy it freely. The zero Component is not usable.
+// [Register] and copy it freely. The zero Component is not usable: its methods panic.
 type Component[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T // no Component of another type converts to this one
@@ -77,7 +77,7 @@ type Component[T any] struct {
 //
 // The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if T has more than Config.ChunkBytes - 24 bytes.
 // This bound also applies to types with pointers. If T is new to w, Register panics with a [*memory.Misuse] in a
-// parallel run.
+// parallel run, or if w is nil.
 func Register[T any](w *World) (Component[T], error) {
 	c, err := register[T](w)
 	if err != nil {
@@ -91,11 +91,18 @@ func Register[T any](w *World) (Component[T], error) {
 //
 //go:noinline
 func register[T any](w *World) (*component, error) {
+	if w == nil {
+		refuseNilWorld("Register")
+	}
 	c, fresh, err := w.register(reflect.TypeFor[T]())
 	if fresh && c.pointerful {
 		bindHeapColumn[T](c)
 	}
 	return c, err
+}
+
+func refuseNilWorld(op string) {
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the world is nil"})
 }
 
 // register returns the component of a type, and whether it is new. If it is pointerful and new, the caller binds its

@@ -75,6 +75,13 @@ func (f *filter) clone() *FilterOf {
 	return c
 }
 
+// mustBeMade panics if f is a zero Filter1 to Filter8 or FilterOf.
+func (f *filter) mustBeMade(op string) {
+	if f.w == nil {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter has no world; make it with NewFilter1 to NewFilter8 or NewFilterOf"})
+	}
+}
+
 // maskOf returns the set of ids, which must be known and differ.
 func (r *registry) maskOf(op string, ids []ID) (m mask) {
 	for _, id := range ids {
@@ -88,6 +95,7 @@ func (r *registry) maskOf(op string, ids []ID) (m mask) {
 
 // restrict requires or excludes more components.
 func (f *filter) restrict(op string, ids []ID, deny bool) {
+	f.mustBeMade(op)
 	m := f.w.store.maskOf(op, ids)
 	f.narrow(op)
 	if deny {
@@ -199,6 +207,7 @@ func (f *filter) accepts(t *table) bool {
 
 // len is Len of the filters.
 func (f *filter) len() (n int) {
+	f.mustBeMade("Len")
 	f.w.guard.notInParallel("Len")
 	f.update(f.w.store.laid)
 	if f.nStamps > 0 {

@@ -143,6 +143,7 @@ func (g *guard) openQueries() int {
 //go:noinline
 func (f *filter) openQuery() uint64 {
 	w := f.w
+	f.mustBeMade("Query")
 	w.guard.notInParallel("Query")
 	if f.seen != w.store.laid {
 		f.update(w.store.laid)

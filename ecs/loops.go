@@ -261,6 +261,7 @@ func (f *filter) step(t *iterator) *rowRun {
 	w := f.w
 	switch {
 	case t == nil:
+		f.mustBeMade("All")
 		w.guard.notInParallel("All")
 		if f.seen != w.store.laid {
 			f.update(w.store.laid)

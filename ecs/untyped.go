@@ -180,12 +180,15 @@ type FilterOf struct {
 	sizes [maxFilter]uintptr
 }
 
-// NewFilterOf returns a filter that reads one to eight columns, one for each of ids. It panics with a
-// [*memory.Misuse] if ids has no element or more than eight. It also panics if one of them is not a
-// component of w, or if one is passed twice.
+// NewFilterOf returns a filter that reads up to eight columns, one for each of ids. Without ids it matches all entities,
+// also those without components, until it is narrowed. It panics with a [*memory.Misuse] if w is nil or ids has more than
+// eight elements. It also panics if one of them is not a component of w, or if one is passed twice.
 func NewFilterOf(w *World, ids ...ID) *FilterOf {
-	if len(ids) < 1 || len(ids) > maxFilter {
-		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads 1 to %d columns, not %d; name others with With", maxFilter, len(ids))})
+	if len(ids) > maxFilter {
+		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads up to %d columns, not %d; name others with With", maxFilter, len(ids))})
+	}
+	if w == nil {
+		refuseNilWorld("NewFilterOf")
 	}
 	f := new(FilterOf)
 	f.filter.init(w, ids...)

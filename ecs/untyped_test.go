@@ -180,8 +180,8 @@ func TestUntyped_MeetsTheSameComponentsAsTyped(t *testing.T) {
 	}
 	ids := []ID{0, 0, 0, 0, 0, 0, 0, 0, 0}
 	for want, do := range map[string]func(){
-		"ecs.NewFilterOf: a filter reads 1 to 8 columns, not 0; name others with With":                   func() { NewFilterOf(w) },
-		"ecs.NewFilterOf: a filter reads 1 to 8 columns, not 9; name others with With":                   func() { NewFilterOf(w, ids...) },
+		"ecs.NewFilterOf: the world is nil":                                                              func() { NewFilterOf(nil) },
+		"ecs.NewFilterOf: a filter reads up to 8 columns, not 9; name others with With":                  func() { NewFilterOf(w, ids...) },
 		"ecs.Filter: component ecs.position is named twice":                                              func() { NewFilterOf(w, 0, 0) },
 		"ecs.AddID: the world does not have this component ID":                                           func() { w.AddID(e, 9) },
 		"ecs.RemoveID: the world does not have this component ID":                                        func() { w.RemoveID(e, 9) },

@@ -130,7 +130,7 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // A loop over All or Chunks of a filter does not lock the world. A structural change in the body of the
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
-// step.
+// step. A call without effect counts as a change, such as removing a stale entity or a component that is not there.
 //
 // Loading a state moves rows, too, so a loop that goes on panics in the same way. In a locked world loading fails with
 // an error, see [World.SaveState].
@@ -143,7 +143,8 @@ func (c Config) sizes() (s []uintptr, first int) {
 // Close the world before its allocator. If the allocator is closed first, the world closes itself. If the allocator has
 // a Watch method, as described at page.Watched, the world closes itself at once, or at the end of a parallel run.
 // Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. Until then it accesses its
-// blocks, which the allocator has freed.
+// blocks, which the allocator has freed: the program ends with a fault that cannot be recovered. The allocators tlsf.Heap
+// and slab.Heap have no Watch method.
 //
 // If Config.Pages has a Watch method and is closed after the first entity was created, the world closes itself, too.
 // Close then calls Alloc to find out whether the allocator is closed. If Alloc does not return memory.ErrClosed, Close
