@@ -56,7 +56,7 @@ func (c *checker) err() error {
 // count returns how many findings there are.
 func (c *checker) count() int { return len(c.found) + c.more }
 
-// locks verifies the invariants of locks.
+// guard verifies the invariants of guard.
 func (c *checker) guard(w *World) {
 	n := w.guard.openQueries()
 	c.that(w.guard.fills >= 0 && w.guard.notifying >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers, asking %v, parallel %v", w.guard.locked, w.guard.fills, w.guard.notifying, w.guard.allocating, w.guard.inParallel) // (1)
@@ -66,7 +66,7 @@ func (c *checker) guard(w *World) {
 	c.that(len(w.guard.left) == 0 || w.guard.closed() && !w.guard.blocksGone, "locks: %d blocks are left, closed %v, allocator closed %v", len(w.guard.left), w.guard.closed(), w.guard.blocksGone)                                   // (5)
 }
 
-// iterators verifies the invariants of iterators.
+// iterators verifies invariant (6) of guard.
 func (c *checker) iterators(w *World) {
 	met := make(map[*iterator]bool)
 	for i, t := range w.guard.running {
@@ -83,7 +83,7 @@ func (c *checker) iterators(w *World) {
 	}
 }
 
-// iteratorCache verifies the invariants of stock.
+// iteratorCache verifies the invariants of iteratorCache.
 func (c *checker) iteratorCache(f *filter) {
 	all, busy := f.others, 0
 	if f.main != nil {
@@ -110,7 +110,7 @@ func (c *checker) iteratorCache(f *filter) {
 	c.that(busy == 0, "filter: %d of its tickets are busy and in no loop", busy)
 }
 
-// cachedRuns verifies invariant (3) of stock.
+// cachedRuns verifies invariant (3) of iteratorCache.
 func (c *checker) cachedRuns(f *filter) {
 	t, w := f.main, f.w
 	if t == nil || t.layoutVersion != w.store.layoutVersion || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != w.store.laid {
@@ -125,7 +125,7 @@ func (c *checker) cachedRuns(f *filter) {
 	}
 }
 
-// rowRun verifies the one that leads to a chunk of the sole archetype.
+// rowRun verifies the one that leads to a chunk of onlyTable.
 func (c *checker) rowRun(f *filter, i int) {
 	t, w := f.main, f.w
 	s, k := &t.runs[i], t.onlyTable.chunks[i]

@@ -35,7 +35,7 @@ type component struct {
 	ticks      *component // its companion, see ticks; nil unless it is tracked
 	owner      *component // whose companion it is; nil of all others
 
-	// lane is where its column lies in each segment, by number: a copy of what directory.columns has,
+	// addresses is where its column lies in each segment, by number: a copy of what directory.columns has,
 	// verified with it.
 	// Component.Get waits for an entity's record and then for its cell; what it does in between for
 	// the one keeps the processor from asking for those of the next, and the way through columns,
@@ -163,7 +163,7 @@ func (c *component) isZero(p unsafe.Pointer, n int) bool {
 const addressBytes = uint64(unsafe.Sizeof(address(0)))
 
 // columnAt returns row 0 of the column in the chunk of an entity that is alive, by its record in a word, nil
-// where it has none. The lane has an address for each segment.
+// where it has none. There is an address for each segment.
 func (c *component) columnAt(record uint64) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.addresses)), record>>(locShift+rowBits)%maxSegments*addressBytes))
 }
@@ -327,7 +327,7 @@ func (s *store) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 	return s.cell(loc, id, size), nil
 }
 
-// removeComponents moves the entity of r along way, on which it loses components, and frees pending blocks.
+// removeComponents moves the entity of r along tr, on which it loses components, and frees pending blocks.
 func (w *World) removeComponents(op string, e Entity, r *record, tr *transition) error {
 	if w.observers.observed&(1<<removeEvent) != 0 {
 		if err := w.observers.notifyLoss(op, r.loc, tr.to); err != nil {

@@ -88,8 +88,8 @@ func (r *record) word() uint64 { return *(*uint64)(unsafe.Pointer(r)) }
 //	(3) the free list has no cycle, and its slots are below bump, even and not retired
 //	(4) every slot below bump is alive, on the free list or retired
 //	(5) no slot from bump on is alive
-//	(6) live is the number of odd slots below bump, and live <= room <= max
-//	(7) room is max less the slots that are worn out: those that are retired, and in idle
+//	(6) live is the number of odd slots below bump, and live <= usable <= max
+//	(7) usable is max less the slots that are worn out: those that are retired, and in idle
 //	    runs those that Reset met on their last life
 //	(8) lastLife is the number of live slots that are on it
 type entityIndex struct {

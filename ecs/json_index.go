@@ -21,7 +21,7 @@ func (j *jsonWriter) index(x *entityIndex) error {
 	list = slotList{j: j, name: "vacant"}
 	for i, r := range x.recs[:cap(x.recs)] {
 		gen := r.gen
-		if i >= len(x.recs) { // bringRun will vacate it
+		if i >= len(x.recs) { // extendRecords will vacate it
 			gen += gen & 1
 		}
 		if i == 0 || uint32(i) < x.bump && gen != retiredGen || gen == 0 {

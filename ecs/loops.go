@@ -9,11 +9,11 @@ import (
 
 // A loop over All or Chunks does not lock the world: nothing of it could run when its body
 // panics, as it is inlined into its caller wholly, and a world would stay locked for good. It
-// carries a iterator instead, which a structural change takes away: the loop then panics at its
+// carries an iterator instead, which a structural change takes away: the loop then panics at its
 // next step, before it touches a row that may have moved. That costs the loop one load a row: a
 // bound that is read from the iterator takes the place of one in a register.
 
-// maxKnown is how many chunks a loop remembers for the next one: those of an archetype of up to 64 KiB that
+// maxCached is how many chunks a loop remembers for the next one: those of an archetype of up to 64 KiB that
 // was filled entity by entity, and a power of two.
 const maxCached = 8
 
@@ -21,15 +21,15 @@ const maxCached = 8
 // after the other: for a single entity, which is walked in some ns, to make one would take the longest.
 type iterator struct {
 	f   *filter
-	cur *rowRun // what the loop goes through, one of way
+	cur *rowRun // what the loop goes through, one of runs
 	filterPos
-	tailRows uint16 // rows of a chunk that come behind those of at, see ahead.go
+	tailRows uint16 // rows of a chunk that come behind those of cur, see prefetch.go
 	last     bool   // no chunk with rows can come behind this one
 	busy     bool   // a loop has it, or has been left by a panic and not been stopped since
 	refitted bool   // the filter was configured in its loop, which stopped it
 
-	// sole is the only table that matches and laid what it was in the world when a loop last found all
-	// of its rows in its first known chunks, to which way leads in their order: while it is that, they
+	// onlyTable is the only table that matches, and layoutVersion that of the world, when a loop last found all
+	// rows in its first cached chunks, to which runs leads in their order. While it is that, they
 	// hold for the next loop as well. To find out where one lies takes loads that wait for each other.
 	onlyTable     *table
 	layoutVersion uint64 // 0: they do not
@@ -43,7 +43,7 @@ type rowRun struct {
 	rows      int     // that the loop may step through; both are 0 once the world has changed
 	es        address
 	cols      [maxFilter]address
-	following *rowRun // of way, what comes next; nil where that has to be found out, or is nothing
+	following *rowRun // of runs, what comes next; nil where that has to be found out, or is nothing
 	it        *iterator
 }
 
@@ -51,17 +51,17 @@ type rowRun struct {
 //
 // Invariants, verified in this order by Check of the filter:
 //
-//	(1) mine, unless it is nil, and others are of the filter, and none is there twice
+//	(1) main, unless it is nil, and others are of the filter, and none is there twice
 //	(2) those that are busy are in guard.running, and no others of the filter are
-//	(3) where laid of mine is the world's and the last row of sole is in the last of the known chunks, these are all
-//	    that match, way has their addresses, leads from each to the next and no further, and has the rows and
-//	    the ends of all but the last; laid is 0 in others
+//	(3) if layoutVersion of main is the world's and the last row of onlyTable is in the last of the cached chunks, these
+//	    are all that match, runs has their addresses, leads from each to the next and no further, and has the rows and
+//	    the ends of all but the last; layoutVersion is 0 in others
 type iteratorCache struct {
 	main   *iterator
 	others []*iterator // of loops within loops over the filter
 }
 
-// newIterator makes a iterator where mine is none that a loop could take.
+// newIterator makes an iterator if main is none that a loop could take.
 //
 //go:noinline
 func (f *filter) newIterator() *iterator {
@@ -119,7 +119,7 @@ func (g *guard) stopAll(f *filter) {
 	})
 }
 
-// drop forgets a iterator.
+// drop forgets an iterator.
 func (k *iteratorCache) drop(t *iterator) {
 	if k.main == t {
 		k.main = nil

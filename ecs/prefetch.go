@@ -18,7 +18,7 @@ const (
 // A column of so many rows, each of a byte or more, has the lines that are looked at.
 const _ = uint(prefetchMinRows - prefetchLines*lineBytes)
 
-// splitTail has t, which is at the n rows of a chunk, leave the last of them for end where another large one
+// splitTail has t, which is at the n rows of a chunk, leave the last of them for tailRun if another large one
 // comes behind.
 //
 //go:noinline
@@ -29,7 +29,7 @@ func (t *iterator) splitTail(n int) {
 	}
 }
 
-// tailRun has t go on to the rows that part has left, and looks at the chunk behind them.
+// tailRun has t go on to the rows that splitTail has left, and looks at the chunk behind them.
 //
 //go:noinline
 func (t *iterator) tailRun() *rowRun {
@@ -56,7 +56,7 @@ func (f *filter) prefetchNext(s *filterPos) {
 }
 
 // following returns the number of the chunk that a walk at s comes to next, where it is of the same table and
-// has room for aheadRows.
+// has space for prefetchMinRows.
 func (f *filter) following(s *filterPos) (number uint32, ok bool) {
 	if int(s.m) >= len(f.matches) {
 		return 0, false

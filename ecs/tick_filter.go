@@ -10,8 +10,8 @@ import (
 //
 // Invariants, verified in this order by Check of the filter:
 //
-//	(1) stamps[:looks] are companions of components of the world, writes are components of it
-//	(2) watchful says whether there is anything of it
+//	(1) stampIDs[:nStamps] are companions of components of the world, writes are components of it
+//	(2) usesTicks says whether there is anything of it
 type tickFilter struct {
 	usesTicks bool // all that a walk without ticks looks at
 	nStamps   int  // 0 unless ChangedSince narrows the filter
@@ -181,7 +181,7 @@ func (s *stampView) changed(row int) bool {
 	return false
 }
 
-// tickFilter verifies the invariants of lookout.
+// tickFilter verifies the invariants of tickFilter.
 func (c *checker) tickFilter(f *filter) {
 	if !c.that(f.nStamps >= 0 && f.nStamps <= maxFilter, "filter: it looks at %d ticks", f.nStamps) {
 		return

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// An transition is the way of a row from one table to another: which column goes where.
+// A transition is the path of a row from one table to another: which column goes where.
 //
 // It leads to the table that was last asked for among those with the same components: which cells
 // move does not depend on targets, and a table has no transition for each of thousands of them. Where

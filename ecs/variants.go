@@ -173,7 +173,7 @@ func (t *table) target(id ID) (Entity, bool) {
 }
 
 // keyAfter returns the key of entities of t, which may be nil, once they have the components in m
-// and the targets in p, which may be nil. turned says whether a relation gets a
+// and the targets in p, which may be nil. retargets says whether a relation gets a
 // target that t does not have.
 func (s *store) keyAfter(op string, t *table, m mask, p *targetSet) (k key, retargets bool) {
 	k.mask = m

@@ -56,7 +56,7 @@ func TestProps_ComeAndGoWithTheirSector(t *testing.T) {
 func TestProps_WithoutRoomTheGroundIsBareAndCounted(t *testing.T) {
 	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes})
-	s.Ground.props.a = nil // as newProps leaves it where the pools tier is full
+	s.Ground.props.a = nil // as props.init leaves it if the pools tier is full
 	play(t, s, 1)
 	still(t, s, under[0], func() bool { return s.allShown(under[0]) })
 	if n := s.standing(t, under[0]); n != 0 || s.Ground.PropsLost() == 0 {
