@@ -44,7 +44,7 @@ type Coder struct {
 	canonical bool
 	bare      bool
 	dry       bool   // the first pass fitting of a load: see Commit
-	quiet     bool   // a pass of the undo
+	quiet     bool   // a pass of the undo, or a part was visited in part only
 	buf       []byte // of the slot, as long as its state
 	at        int    // the next byte
 	again     bool   // another pass fitting is needed

@@ -24,6 +24,7 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/stack"
+	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 	"github.com/strata-go/strata/particles"
 )
@@ -213,6 +214,43 @@ func TestSet_RefusedLoadsChangeNothing(t *testing.T) {
 		return err
 	}))
 }
+
+// A part of several allocators, of which the first has to commit, is visited only up to it in the first pass of a load.
+func TestSet_LoadCommitsBeforeTheAllocatorOfAWorld(t *testing.T) {
+	m := some(tiers.New(tiers.Config{Workers: 1}))
+	must(t, m.BeginLevel())
+	first := some(tlsf.New(nil, tlsf.Config{Reserve: 4 << 20}))
+	second := some(tlsf.New(nil, tlsf.Config{Reserve: 4 << 20}))
+	for name, x := range map[string]struct {
+		part  save.State
+		grows memory.Allocator
+		home  memory.Allocator
+	}{
+		"manager": {m, m.Slab(), m.Large()}, "pair": {&pairOf{first, second}, first, second}, "portable": {&portable{level{first}}, first, second},
+	} {
+		world, list, set := some(ecs.New(x.home, ecs.Config{})), []squad{{Name: 1}}, new(save.Set)
+		number := some(ecs.Register[uint64](world))
+		if must(t, set.Add("part", x.part), save.Slice(set, "list", &list)); name == "portable" {
+			must(t, set.Add("home", save.Metadata(second)))
+		}
+		must(t, set.Add("world", world), set.Seal(), number.Add(some(world.NewEntity()), 5))
+		all := blocksIn(x.grows, m)
+		all.grow()
+		slot := saved(t, set, set.NewSlot)
+		all.shrink()
+		before := saved(t, set, set.NewCanonical).Bytes()
+		if must(t, set.Load(slot)); bytes.Equal(saved(t, set, set.NewCanonical).Bytes(), before) {
+			t.Errorf("%s: the load has changed nothing", name)
+		}
+		world.Close()
+	}
+	must(t, first.Close(), second.Close())
+}
+
+// A pairOf saves two allocators.
+type pairOf struct{ a, b *tlsf.Heap }
+
+func (p *pairOf) SaveState(c *save.Coder) { p.a.SaveState(c); p.b.SaveState(c) }
 
 func hashed(t *testing.T, set *save.Set) ([]byte, uint64) {
 	slot := saved(t, set, set.NewCanonical)

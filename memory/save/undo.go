@@ -5,10 +5,11 @@ package save
 // their metadata as Save does, without the contents of blocks, and restores it as Load does if the load fails. A load that
 // commits nothing has no more passes and copies than without this.
 
-// endDry ends the visit of a part in the first fitting pass, if the part has to commit memory.
+// endDry ends the visit of a part in the first fitting pass, if the part has to commit memory. The rest of the part was not
+// visited, such as its other allocators. So this pass cannot find out whether later parts lie in them: the next one does.
 func (c *Coder) endDry(p *part, depth int) {
 	if p.grows = c.err == errDry; p.grows {
-		c.err, c.at, c.depth = nil, len(c.buf), depth
+		c.err, c.at, c.depth, c.quiet = nil, len(c.buf), depth, true
 	}
 }
 
