@@ -59,11 +59,23 @@ func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, t
 		was, end := uintptr(c.Word(uint64(from))), uintptr(c.Word(uint64(to)))
 		same = same && was == from && end == to
 		at = to
-		if c.Loading() && !same && p.Drop(was, end-was) != nil {
-			undrop(was, end)
+		if c.Loading() && !same {
+			p.dropRest(was, end, undrop)
 		}
 	}
 	if c.Fitting() && !c.Failed() && !same && (p.holes.bytes == 0 || c.Commit()) {
 		c.Fail(fill())
+	}
+}
+
+// dropRest drops the pages of [from, to) that are not dropped. Some are, if this undoes a load that has filled only a
+// part of them. It calls undrop for those that the source refuses to decommit.
+func (p *Prefix) dropRest(from, to uintptr, undrop func(from, to uintptr)) {
+	for from < to {
+		end, next := p.NextHole(from)
+		if end = min(end, to); from < end && p.Drop(from, end-from) != nil {
+			undrop(from, end)
+		}
+		from = next
 	}
 }

@@ -18,11 +18,13 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/compact"
 	"github.com/strata-go/strata/memory/compose"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/stack"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -251,6 +253,57 @@ func TestSet_LoadCommitsBeforeTheAllocatorOfAWorld(t *testing.T) {
 type pairOf struct{ a, b *tlsf.Heap }
 
 func (p *pairOf) SaveState(c *save.Coder) { p.a.SaveState(c); p.b.SaveState(c) }
+
+// A load that can fill only a part of the holes makes them holes again.
+func TestSet_RefusedLoadsKeepHoles(t *testing.T) {
+	type heap interface {
+		memory.Allocator
+		memory.Checker
+		save.State
+		Trim() error
+		TrimStep(most uintptr) (uintptr, error)
+		Close() error
+	}
+	for name, open := range map[string]func(page.Source) heap{
+		"slab": func(src page.Source) heap {
+			return some(slab.New(src, slab.Config{Reserve: 4 << 20, MaxSize: 64 << 10}))
+		},
+		"tlsf": func(src page.Source) heap { return some(tlsf.New(src, tlsf.Config{Reserve: 4 << 20})) },
+	} {
+		for _, more := range []uintptr{16 << 10, 64 << 10, 128 << 10, 192 << 10} {
+			for _, stays := range []bool{false, true} {
+				src := memtest.NewFaulty()
+				l := page.NewLimit(src, 8<<20)
+				h, set := open(l), new(save.Set)
+				must(t, set.Add("heap", h), set.Seal())
+				var all []unsafe.Pointer
+				for range 32 {
+					all = append(all, some(h.Alloc(64<<10, 16)))
+				}
+				slot := saved(t, set, set.NewSlot)
+				for _, i := range []int{4, 5, 12, 13, 20, 21} {
+					h.Free(all[i], 64<<10)
+				}
+				must(t, h.Trim())
+				for n := uintptr(1); n > 0; {
+					n = some(h.TrimStep(1 << 20))
+				}
+				had, before := l.Committed(), saved(t, set, set.NewCanonical).Bytes()
+				l.SetBudget(had + more)
+				src.FailReturns = stays
+				err := set.Load(slot)
+				if src.FailReturns = false; !errors.Is(err, memory.ErrOutOfMemory) || h.Check() != nil {
+					t.Errorf("%s, %d bytes left: %v, then %v", name, more, err, h.Check())
+				}
+				if !stays && (l.Committed() != had || !bytes.Equal(before, saved(t, set, set.NewCanonical).Bytes())) {
+					t.Errorf("%s, %d bytes left: the refused load has left a trace; %d bytes committed, was %d", name, more, l.Committed(), had)
+				}
+				l.SetBudget(8 << 20)
+				must(t, set.Load(slot), h.Check(), h.Close())
+			}
+		}
+	}
+}
 
 func hashed(t *testing.T, set *save.Set) ([]byte, uint64) {
 	slot := saved(t, set, set.NewCanonical)
