@@ -94,6 +94,39 @@ func TestWorld_OnLoadFollowsEachLoad(t *testing.T) {
 	}
 }
 
+// A load that fails after the index of the world has grown takes that back. No observer is told.
+func TestWorld_OnLoadIgnoresFailedLoads(t *testing.T) {
+	w := basedWorld(t)
+	fits, calls := 0, 0
+	set := new(save.Set)
+	if err := errors.Join(set.Add("heap", save.Metadata(w.store.mem.(*tlsf.Heap))), set.Add("world", w), set.AddFunc("last", func(c *save.Coder) {
+		if c.Fitting() {
+			if fits--; fits == 0 {
+				c.Differs("it is refused")
+			}
+		}
+	}), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	empty, full := set.NewSlot(4<<20), set.NewSlot(4<<20)
+	err := set.Save(empty)
+	for range 4500 {
+		must[Entity](t)(w.NewEntity())
+	}
+	if err = errors.Join(err, set.Save(full), set.Load(empty)); err != nil {
+		t.Fatal(err)
+	}
+	w.OnLoad(func() { calls++ })
+	grown := w.store.index.mem.Committed()
+	fits = 2
+	if err := set.Load(full); !errors.Is(err, save.ErrLayout) || calls != 0 || w.store.index.mem.Committed() != grown {
+		t.Errorf("%v, %d calls, %d bytes committed, before %d", err, calls, w.store.index.mem.Committed(), grown)
+	}
+	if err := errors.Join(set.Load(full), w.Check()); err != nil || calls != 1 {
+		t.Errorf("%v, %d calls", err, calls)
+	}
+}
+
 // An observer of a load may close the allocator, or stop the next one.
 func TestWorld_OnLoadMayEndTheWorldOrOthers(t *testing.T) {
 	from, _ := newTestWorld(t, Config{})

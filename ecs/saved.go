@@ -96,7 +96,9 @@ func (w *World) SaveState(c *save.Coder) {
 		s.layoutVersion++
 		s.epoch++
 		w.guard.stopAll(nil)
-		_ = w.observers.notifyLoad()
+		if !c.Undoing() {
+			_ = w.observers.notifyLoad()
+		}
 	}
 }
 

@@ -44,7 +44,8 @@ type Coder struct {
 	canonical bool
 	bare      bool
 	dry       bool   // the first pass fitting of a load: see Commit
-	quiet     bool   // a pass of the undo, or a part was visited in part only
+	undoing   bool   // a pass of undo.go
+	quiet     bool   // demand nothing: undoing, or a part was visited in part only
 	buf       []byte // of the slot, as long as its state
 	at        int    // the next byte
 	again     bool   // another pass fitting is needed
@@ -112,6 +113,10 @@ func (c *Coder) Scanning() bool { return c.pass == scanning }
 // an error it returns false. Before a loading pass all States had a pass in which [Coder.Fitting] returned true. There
 // is one exception: the loading pass in which a failed [Set.Read] restores the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
+
+// Undoing reports whether this loading pass only decommits memory after a failed load: see [Coder.Commit]. The values are
+// then those that the State has already, so a State must not tell others that it was loaded.
+func (c *Coder) Undoing() bool { return c.undoing && c.Loading() }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
 // addresses. Types that it visits should have no padding: Go does not define those bytes, and equal values may

@@ -275,7 +275,7 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 	defer s.end()
 	c := &s.coder
 	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, covered: c.covered[:0],
-		hashing: c.hashing && p == saving, dry: c.dry && p == fitting, bare: s.undo, quiet: s.undo, lanes: start}
+		hashing: c.hashing && p == saving, dry: c.dry && p == fitting, bare: s.undo, undoing: s.undo, quiet: s.undo, lanes: start}
 	if p == measuring {
 		c.lengths = c.lengths[:0]
 	}
