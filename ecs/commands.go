@@ -286,7 +286,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 		return nil
 	}
 	n := 1
-	for n < len(ops) && ops[n].e == ops[0].e && ops[n].kind < commandDestroy {
+	for n < len(ops) && ops[n].e == ops[0].e && ops[n].kind < commandDestroy && ops[n].kind != commandSpawn {
 		n++
 	}
 	r := w.store.index.find(e)
@@ -385,6 +385,7 @@ func (cmd *Commands) undoSpawn(e Entity) error {
 	}
 	_, err := cmd.w.destroy("Apply", e)
 	delete(o.delayed, e)
+	cmd.w.store.freePending() // Apply may fail next
 	return err
 }
 

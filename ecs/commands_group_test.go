@@ -229,3 +229,34 @@ func TestCommands_FailingGroupIsDroppedAlone(t *testing.T) {
 		}
 	}
 }
+
+// A Set saves a world without blocks that wait, also right after a step was dropped.
+func TestCommands_DroppedStepFreesItsChunk(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, FirstChunkBytes: 1024})
+	e := must[Entity](t)(w.Commands().Spawn())
+	AddTo(w.Commands(), mustRegisterTest[broad1](t, w), e, broad1{})
+	AddTo(w.Commands(), mustRegisterTest[broad2](t, w), e, broad2{})
+	var others []Entity
+	for len(w.store.tables[0].chunks) < 2 {
+		others = append(others, must[Entity](t)(w.NewEntity()))
+	}
+	for _, other := range slices.Backward(others) { // the second chunk stays as a spare
+		w.Remove(other)
+	}
+	if err := w.Commands().Apply(); !errors.Is(err, memory.ErrTooLarge) || w.Len() != 0 || w.store.pending != 0 {
+		t.Errorf("%v, %d entities, chunk %d waits", err, w.Len(), w.store.pending)
+	}
+}
+
+// After a load a Spawn may return an entity that an old variable names, and commands before it may use that variable.
+func TestCommands_SpawnBeginsAGroup(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	pos, told := mustRegisterTest[position](t, w), 0
+	w.OnCreate(func(Entity) { told++ })
+	RemoveFrom(w.Commands(), pos, Entity{1, 1})
+	e := must[Entity](t)(w.Commands().Spawn())
+	AddTo(w.Commands(), pos, e, position{})
+	if err := w.Commands().Apply(); err != nil || e != (Entity{1, 1}) || told != 1 || !pos.Has(e) {
+		t.Errorf("%v, %v was reported %d times", err, e, told)
+	}
+}
