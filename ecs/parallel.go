@@ -150,8 +150,9 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	if batches == 0 {
 		return
 	}
-	p.run, p.body, p.serial = run, body, ws.serial
-	ws.serial += uint32(batches)
+	p.run, p.body, p.serial = run, body, max(ws.serial, w.serial)
+	ws.serial = p.serial + uint32(batches)
+	w.serial = ws.serial // the next run may be by other Workers
 	w.guard.locked++
 	w.guard.inParallel = true
 	defer p.rethrow() // last: all have stopped and nothing is locked

@@ -51,7 +51,7 @@ func (p *parallelRun) generation(batch int) uint32 { return (p.serial+uint32(bat
 //
 // Apply does not replace a placeholder that a body writes to a column, that is behind a pointer or in a container, or
 // that another batch uses. It stays stale. Its bits do not depend on the number of workers, but on how many batches the
-// workers ran before. WriteBinary, WriteJSON and reading a file refuse it.
+// workers and the world ran before. WriteBinary, WriteJSON and reading a file refuse it.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

@@ -165,3 +165,23 @@ func TestTaskCommands_PlaceholdersThatStayAreRefused(t *testing.T) {
 		t.Error(hashes)
 	}
 }
+
+// Workers of one world take no placeholder of each other for their own.
+func TestTaskCommands_PlaceholdersOfOtherWorkersAreStale(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	vel := mustRegisterTest[velocity](t, w)
+	f := NewFilter1[taskBond](w)
+	must[Entity](t)(NewMap1[taskBond](w).NewEntity(taskBond{}))
+	for round := range 3 {
+		f.Parallel(newTestWorkers(t, 1), func(task *Task, _ []Entity, bs []taskBond) {
+			e := must[Entity](t)(task.Commands().Spawn())
+			if round == 0 {
+				bs[0].By = e
+			}
+			AddTo(task.Commands(), vel, bs[0].By, velocity{})
+		})
+		if err := w.Commands().Apply(); err != nil || NewFilter1[velocity](w).Len() != 1 || w.Commands().Skipped() != min(round, 1) {
+			t.Errorf("round %d: %v, %d entities, %d skipped", round, err, NewFilter1[velocity](w).Len(), w.Commands().Skipped())
+		}
+	}
+}

@@ -58,7 +58,7 @@ type Workers struct {
 	joined int // helpers in the run
 	alive  int // goroutines
 
-	serial uint32 // number of the next batch, of all runs
+	serial uint32 // number of the next batch, above those of all runs and of their worlds
 	run    parallelRun
 }
 

@@ -176,6 +176,7 @@ type World struct {
 	eachFilters []*filter            // of loops over Each that have ended
 	resources   map[reflect.Type]any // looked up by type, never iterated
 	unwatch     func()               // stops watching the allocator
+	serial      uint32               // number of the next batch, see Workers
 }
 
 // A store is everything that a world contains: entities, component types, archetypes and their chunks.
