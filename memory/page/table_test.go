@@ -94,7 +94,7 @@ func TestTable_ALongSliceStaysWhereItIs(t *testing.T) {
 			moved = moved || unsafe.SliceData(s) != at
 		}
 		s = grow(t, &tb, s[:1000], 2000) // zero again behind 1000
-		s = grow(t, &tb, s, longTable)
+		grow(t, &tb, s, longTable)
 		if want := name == "Heap" || !haveTables(); moved != want {
 			t.Errorf("%s: moved %t, want %t", name, moved, want)
 		}
@@ -126,7 +126,7 @@ func TestTable_RefusalsLeadToTheGoHeap(t *testing.T) {
 		s = grow(t, &tb, s, 200_000)
 		s = append([]uint32(nil), s...) // as a load leaves it
 		s = grow(t, &tb, s, longTable)
-		if s = grow(t, &tb, s, longTable); tb.Prepare(4*longTable + 1) {
+		if grow(t, &tb, s, longTable); tb.Prepare(4*longTable + 1) {
 			t.Error("more than the most is prepared")
 		}
 		tb.Release()
