@@ -36,6 +36,14 @@ func (p *Prefix) SaveState(c *save.Coder) {
 		}
 	case c.Loading():
 		_ = p.Trim(uintptr(n))
+		p.failEnded(c)
+	}
+}
+
+// failEnded makes a load fail if the source has ended.
+func (p *Prefix) failEnded(c *save.Coder) {
+	if p.mem.Base == nil {
+		c.Fail(memory.ErrClosed)
 	}
 }
 
@@ -63,6 +71,7 @@ func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, t
 			p.dropRest(was, end, undrop)
 		}
 	}
+	p.failEnded(c)
 	if c.Fitting() && !c.Failed() && !same && (p.holes.bytes == 0 || c.Commit()) {
 		c.Fail(fill())
 	}
@@ -71,9 +80,9 @@ func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, t
 // dropRest drops the pages of [from, to) that are not dropped. Some are, if this undoes a load that has filled only a
 // part of them. It calls undrop for those that the source refuses to decommit.
 func (p *Prefix) dropRest(from, to uintptr, undrop func(from, to uintptr)) {
-	for from < to {
+	for from < to && p.mem.Base != nil { // the source may end
 		end, next := p.NextHole(from)
-		if end = min(end, to); from < end && p.Drop(from, end-from) != nil {
+		if end = min(end, to); from < end && p.Drop(from, end-from) != nil && p.mem.Base != nil {
 			undrop(from, end)
 		}
 		from = next

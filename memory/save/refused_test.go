@@ -254,22 +254,37 @@ type pairOf struct{ a, b *tlsf.Heap }
 
 func (p *pairOf) SaveState(c *save.Coder) { p.a.SaveState(c); p.b.SaveState(c) }
 
+// A steppedHeap returns memory between its blocks.
+type steppedHeap interface {
+	memory.Allocator
+	memory.Checker
+	save.State
+	Trim() error
+	TrimStep(most uintptr) (uintptr, error)
+	Close() error
+}
+
+var heaps = map[string]func(page.Source) steppedHeap{
+	"slab": func(src page.Source) steppedHeap {
+		return some(slab.New(src, slab.Config{Reserve: 4 << 20, MaxSize: 64 << 10}))
+	},
+	"tlsf": func(src page.Source) steppedHeap { return some(tlsf.New(src, tlsf.Config{Reserve: 4 << 20})) },
+}
+
+// punch frees three pairs of blocks and returns their memory.
+func punch(t *testing.T, h steppedHeap, all []unsafe.Pointer) {
+	for _, i := range []int{4, 5, 12, 13, 20, 21} {
+		h.Free(all[i], 64<<10)
+	}
+	must(t, h.Trim())
+	for n := uintptr(1); n > 0; {
+		n = some(h.TrimStep(1 << 20))
+	}
+}
+
 // A load that can fill only a part of the holes makes them holes again.
 func TestSet_RefusedLoadsKeepHoles(t *testing.T) {
-	type heap interface {
-		memory.Allocator
-		memory.Checker
-		save.State
-		Trim() error
-		TrimStep(most uintptr) (uintptr, error)
-		Close() error
-	}
-	for name, open := range map[string]func(page.Source) heap{
-		"slab": func(src page.Source) heap {
-			return some(slab.New(src, slab.Config{Reserve: 4 << 20, MaxSize: 64 << 10}))
-		},
-		"tlsf": func(src page.Source) heap { return some(tlsf.New(src, tlsf.Config{Reserve: 4 << 20})) },
-	} {
+	for name, open := range heaps {
 		for _, more := range []uintptr{16 << 10, 64 << 10, 128 << 10, 192 << 10} {
 			for _, stays := range []bool{false, true} {
 				src := memtest.NewFaulty()
@@ -281,13 +296,7 @@ func TestSet_RefusedLoadsKeepHoles(t *testing.T) {
 					all = append(all, some(h.Alloc(64<<10, 16)))
 				}
 				slot := saved(t, set, set.NewSlot)
-				for _, i := range []int{4, 5, 12, 13, 20, 21} {
-					h.Free(all[i], 64<<10)
-				}
-				must(t, h.Trim())
-				for n := uintptr(1); n > 0; {
-					n = some(h.TrimStep(1 << 20))
-				}
+				punch(t, h, all)
 				had, before := l.Committed(), saved(t, set, set.NewCanonical).Bytes()
 				l.SetBudget(had + more)
 				src.FailReturns = stays
@@ -300,6 +309,57 @@ func TestSet_RefusedLoadsKeepHoles(t *testing.T) {
 				}
 				l.SetBudget(8 << 20)
 				must(t, set.Load(slot), h.Check(), h.Close())
+			}
+		}
+	}
+}
+
+// A mortal ends in the call of Decommit with the number at, and passes it on or not.
+type mortal struct {
+	*page.Carve
+	at   int
+	late bool
+}
+
+func (m *mortal) Decommit(mem page.Memory, off, size uintptr) (err error) {
+	if m.at--; m.at == 0 && !m.late {
+		m.Close()
+	}
+	err = m.Carve.Decommit(mem, off, size)
+	if m.at == 0 && m.late {
+		m.Close()
+	}
+	return err
+}
+
+// If the source ends while a state is loaded, Load fails, and the heap is closed.
+func TestSet_LoadFailsIfTheSourceEnds(t *testing.T) {
+	for name, open := range heaps {
+		for at := 1; ; at++ {
+			mem := some(page.OS().Reserve(16 << 20))
+			src := &mortal{Carve: some(page.NewCarve(page.OS(), mem)), late: at%2 == 0}
+			h, set := open(src), new(save.Set)
+			must(t, set.Add("heap", h), set.Seal())
+			var all []unsafe.Pointer
+			for range 32 {
+				all = append(all, some(h.Alloc(64<<10, 16)))
+			}
+			punch(t, h, all)
+			slot := saved(t, set, set.NewSlot)
+			for range 20 {
+				some(h.Alloc(64<<10, 16))
+			}
+			src.at = (at + 1) / 2
+			err := set.Load(slot)
+			ended := src.at <= 0
+			if must(t, h.Check()); ended != errors.Is(err, memory.ErrClosed) || !ended && err != nil {
+				t.Errorf("%s: the source ends in Decommit %d, after it %t: %v", name, (at+1)/2, src.late, err)
+			}
+			src.at = 0
+			must(t, h.Close())
+			src.Close()
+			if must(t, page.OS().Release(mem)); !ended {
+				break
 			}
 		}
 	}

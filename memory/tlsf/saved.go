@@ -34,6 +34,9 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 		}
 		h.saveMemory(c, k)
 	}
+	if c.Failed() {
+		return
+	}
 	c.Same("Config.QuickBytes", uint64(h.config.QuickBytes))
 	if h.quick != nil {
 		save.Var(c, h.quick)
@@ -71,11 +74,7 @@ func (h *Heap) saveMemory(c *save.Coder, k int) {
 	defer c.Leave()
 	pl := &h.pools[k]
 	pl.mem.SaveState(c)
-	if !c.Fitting() || c.Failed() {
-		return
-	}
-	if h.closed { // by a function of the source
-		c.Fail(memory.ErrClosed)
+	if h.failEnded(c); !c.Fitting() || c.Failed() {
 		return
 	}
 	if err := h.reach(pl, h.committed(pl)); err != nil {
@@ -83,6 +82,13 @@ func (h *Heap) saveMemory(c *save.Coder, k int) {
 		return
 	}
 	h.extendTo(k)
+}
+
+// failEnded makes a pass fail if the source of a pool has ended in a call of the pass.
+func (h *Heap) failEnded(c *save.Coder) {
+	if h.closed {
+		c.Fail(memory.ErrClosed)
+	}
 }
 
 // extendTo makes what is committed behind the last block of pool k free memory. If nothing is, the free lists keep their
@@ -129,9 +135,12 @@ func (h *Heap) saveHoles(c *save.Coder, k int) {
 	mem.SaveHoles(c, func() error {
 		return h.fillRange(k, 0, h.committed(&h.pools[k]))
 	}, func(from, to uintptr) {
-		lo, end := uint32(from>>h.grain), uint32(to>>h.grain)
-		h.undrop(h.droppedIn(k, lo, end), lo, end)
+		if !h.closed {
+			lo, end := uint32(from>>h.grain), uint32(to>>h.grain)
+			h.undrop(h.droppedIn(k, lo, end), lo, end)
+		}
 	})
+	h.failEnded(c)
 }
 
 // saveContent visits the requested bytes of the live blocks, and of neighbors also what lies between.
