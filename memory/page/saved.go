@@ -61,17 +61,26 @@ func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, t
 	}
 	n := c.Count(count)
 	same = n == count
-	at := uintptr(0)
+	at, inside := uintptr(0), uintptr(0)
 	for range n {
 		from, to := p.NextHole(at)
 		was, end := uintptr(c.Word(uint64(from))), uintptr(c.Word(uint64(to)))
 		same = same && was == from && end == to
+		if c.Fitting() && c.Undoing() {
+			for from, to = p.NextHole(was); from < min(to, end); from, to = p.NextHole(to) {
+				inside += min(to, end) - max(from, was)
+			}
+			_, to = p.NextHole(at)
+		}
 		at = to
 		if c.Loading() && !same {
 			p.dropRest(was, end, undrop)
 		}
 	}
 	p.failEnded(c)
+	if c.Undoing() && inside == p.holes.bytes { // the load drops all saved pages again
+		same = true
+	}
 	if c.Fitting() && !c.Failed() && !same && (p.holes.bytes == 0 || c.Commit()) {
 		c.Fail(fill())
 	}

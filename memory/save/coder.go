@@ -114,9 +114,9 @@ func (c *Coder) Scanning() bool { return c.pass == scanning }
 // is one exception: the loading pass in which a failed [Set.Read] restores the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
-// Undoing reports whether this loading pass only decommits memory after a failed load: see [Coder.Commit]. The values are
-// then those that the State has already, so a State must not tell others that it was loaded.
-func (c *Coder) Undoing() bool { return c.undoing && c.Loading() }
+// Undoing reports whether this fitting or loading pass only decommits memory after a failed load: see [Coder.Commit]. The
+// values are then those that the State has already, so a State must not tell others that it was loaded.
+func (c *Coder) Undoing() bool { return c.undoing && c.pass >= fitting && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
 // addresses. Types that it visits should have no padding: Go does not define those bytes, and equal values may

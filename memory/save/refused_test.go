@@ -249,6 +249,50 @@ func TestSet_LoadCommitsBeforeTheAllocatorOfAWorld(t *testing.T) {
 	must(t, first.Close(), second.Close())
 }
 
+// A function of a page source may trim an allocator for which a load has committed memory. If the load is then refused,
+// the allocator describes the memory that it has.
+func TestSet_RefusedLoadKeepsWhatTheSourceHasChanged(t *testing.T) {
+	for _, change := range []string{"trim"} {
+		limit := page.NewLimit(page.Default(), 0)
+		a, b := some(tlsf.New(limit, tlsf.Config{Reserve: 8 << 20})), some(tlsf.New(limit, tlsf.Config{Reserve: 8 << 20}))
+		set, fits := new(save.Set), 0
+		must(t, set.Add("a", a), set.Add("b", b), set.AddFunc("last", func(c *save.Coder) {
+			if c.Fitting() {
+				if fits++; fits == 2 {
+					c.Differs("it is refused")
+				}
+			}
+		}), set.Seal())
+		p, q := some(a.Alloc(3<<20, 16)), some(b.Alloc(3<<20, 16))
+		slot := saved(t, set, set.NewSlot)
+		a.Free(p, 3<<20)
+		b.Free(q, 3<<20)
+		must(t, a.Trim(), b.Trim())
+		cached := some(a.Alloc(1<<20, 16))
+		if change == "trim" {
+			a.Free(cached, 1<<20) // and leave it committed
+		}
+		inUse, calls := a.Stats().InUse, 0
+		limit.OnSoft(limit.Committed()+5<<19, func(uintptr, uintptr) { // during the commit of b
+			if calls++; calls > 1 {
+				return
+			}
+			switch change {
+			case "trim":
+				must(t, a.Trim())
+			}
+		})
+		err := set.Load(slot)
+		if limit.OnSoft(0, nil); !errors.Is(err, save.ErrLayout) || calls == 0 || a.Stats().InUse != inUse {
+			t.Errorf("%s: %v, %d calls, %d bytes in use, want %d", change, err, calls, a.Stats().InUse, inUse)
+		}
+		must(t, a.Check(), b.Check())
+		x := some(a.Alloc(100<<10, 16))
+		clear(unsafe.Slice((*byte)(x), 100<<10))
+		must(t, a.Close(), b.Close())
+	}
+}
+
 // A pairOf saves two allocators.
 type pairOf struct{ a, b *tlsf.Heap }
 

@@ -34,12 +34,21 @@ func (s *Set) note() (passes int) {
 	return passes
 }
 
-// takeBack restores the metadata that note has copied, after a load that was refused.
+// takeBack restores the metadata that note has copied, after a load that was refused. Committing may have called functions of
+// the program. If these have decommitted memory of a part, it is committed again first.
 func (s *Set) takeBack() {
 	if s.before == nil {
 		return
 	}
 	s.undo = true
 	defer func() { s.undo, s.before = false, nil }()
-	_, _ = s.run(loading, false, s.before) // it fits: nothing else has changed
+	for range fits {
+		if _, err := s.run(fitting, false, s.before); err != nil {
+			return
+		}
+		if !s.coder.again {
+			_, _ = s.run(loading, false, s.before)
+			return
+		}
+	}
 }
