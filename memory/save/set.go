@@ -195,6 +195,9 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 // call. A failed Load may also have freed blocks in flight: blocks that another goroutine has passed back to their
 // allocator.
 //
+// A function of page.Limit.OnSoft that runs during Load may trim the parts. It must not allocate or free in them:
+// after a failed Load, a block could then be allocated twice.
+//
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
 // [ErrLayout], [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the
 // metadata that they had when they were saved, Load does not allocate.
