@@ -200,7 +200,10 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 			"move":   func() { w.Remove(must[Entity](t)(w.CopyEntity(es[len(es)-1]))) },
 			"narrow": func() { f.Writes(burns.ID()).Writes() },
 		} {
-			steps, rows := 0, 0
+			steps, rows, want := 0, 0, changedWithin
+			if name == "narrow" {
+				want = configuredWithin
+			}
 			text := misuse(t, func() {
 				for e := range f.All() {
 					if e != es[steps] {
@@ -211,7 +214,7 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 					}
 				}
 			})
-			if text != changedWithin || steps != row+1 {
+			if text != want || steps != row+1 {
 				t.Errorf("%s at row %d: %q after %d", name, row, text, steps)
 			}
 			text = misuse(t, func() {
@@ -224,7 +227,7 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 					}
 				}
 			})
-			if err := errors.Join(w.Check(), f.Check()); text != changedWithin || len(w.guard.running) != 0 || err != nil {
+			if err := errors.Join(w.Check(), f.Check()); text != want || len(w.guard.running) != 0 || err != nil {
 				t.Errorf("%s at row %d: %q, %d loops, %v", name, row, text, len(w.guard.running), err)
 			}
 		}

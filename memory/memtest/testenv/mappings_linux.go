@@ -9,12 +9,12 @@ import (
 )
 
 // Mappings returns the number of the process's mappings that have some of the size bytes at base. It exists on Linux
-// only. If /proc is missing, it skips the test.
+// only. If /proc is missing, it calls [Missing].
 func Mappings(t testing.TB, base unsafe.Pointer, size uintptr) (n int) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		t.Skip(err)
+		Missing(t, err.Error())
 	}
 	for line := range bytes.Lines(maps) {
 		var from, to uintptr
