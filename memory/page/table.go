@@ -13,7 +13,8 @@ import (
 // a commit, and nothing is copied. So the slowest call of the allocator does not depend on the size of its metadata.
 //
 // On 32-bit systems, and if the source of [NewTable] is neither [OS] nor based on it, the slice stays in the Go heap.
-// It also stays there if the system has not twice the addresses. There a longer slice is a copy.
+// It also stays there if fewer addresses are free than twice the largest length. In the Go heap each longer slice is a
+// copy of the shorter one.
 //
 // Elements must contain no Go pointers. The zero Table keeps its slice in the Go heap. A Table belongs to one goroutine
 // at a time and must not be copied.

@@ -88,7 +88,7 @@ func (s *Sky) burst(rocket Spark) {
 	}
 }
 
-// add makes a spark. In a full pool there is none: a sky with 8192 sparks does not lack it.
+// add makes a spark, or none if the pool is full. One spark less among 8192 is not visible.
 func (s *Sky) add(spark Spark) {
 	if _, p, err := s.sparks.New(); err == nil {
 		*p = spark
