@@ -13,11 +13,15 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
+// heapRoom is the free bytes that the Go heap of a child has at first. Go begins its heap at a random place in 64 MiB of
+// addresses. So one start in sixteen leaves only 4 MiB for the test and its errors.
+const heapRoom = 8 << 20
+
 // UnderUlimit runs the calling test again in child processes under a limit on address space. It starts one child for
 // each limit of kib, in KiB. If a child fails, the test fails. UnderUlimit returns true in a child, where the caller
 // continues with the test, and false in the parent, where the caller returns. Below 800 MiB Go itself may not start;
-// such a limit is skipped. In a child Go does not collect garbage: to collect, Go may need address space that the test
-// has taken, and without it Go ends the process.
+// such a limit is skipped. A child has 8 MiB free in its Go heap, for errors. In a child Go does not collect garbage: to
+// collect, Go may need address space that the test has taken, and without it Go ends the process.
 //
 // UnderUlimit is for Unix. In debug builds, which need more memory, and on 32-bit systems it starts no child and
 // returns false.
@@ -26,6 +30,7 @@ func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
 	const child = "STRATA_UNDER_ULIMIT"
 	if os.Getenv(child) == t.Name() {
 		debug.SetGCPercent(-1)
+		runtime.KeepAlive(make([]byte, heapRoom))
 		runtime.GC()
 		return true
 	}

@@ -68,8 +68,14 @@ func (h *Heap) Close() error {
 		h.poisoned = h.limit
 		return fmt.Errorf("slab: close: %w", err)
 	}
-	h.base, h.rungs, h.poisoned, h.absent = nil, 0, 0, 0
+	h.end()
 	return nil
+}
+
+// end makes the heap a closed one.
+func (h *Heap) end() {
+	h.tally.release()
+	h.base, h.rungs, h.poisoned, h.absent = nil, 0, 0, 0
 }
 
 // lost closes the heap after its memory has gone to somebody else. The maps that caches read
@@ -81,7 +87,7 @@ func (h *Heap) lost() {
 		defer h.central.mu.Unlock()
 	}
 	h.forget()
-	h.base, h.rungs, h.poisoned, h.absent = nil, 0, 0, 0
+	h.end()
 }
 
 func (h *Heap) openCaches() int {

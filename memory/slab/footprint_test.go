@@ -13,7 +13,7 @@ import (
 
 // books returns the bytes of Go heap that h and what hangs on it take.
 func (h *Heap) books() uintptr {
-	n := unsafe.Sizeof(*h) + uintptr(len(h.live)+len(h.old))*8 + uintptr(len(h.owned)+len(h.place)) + uintptr(len(h.tally))*2 +
+	n := unsafe.Sizeof(*h) + uintptr(len(h.live)+len(h.old))*8 + uintptr(len(h.owned)+len(h.place)) + uintptr(len(h.tally.of))*2 +
 		uintptr(len(h.shapes))*unsafe.Sizeof(shape{}) + uintptr(len(h.ladder.tab)+len(h.ladder.sizes)*4)
 	for _, row := range h.ladder.aligned {
 		n += uintptr(len(row))

@@ -61,7 +61,7 @@ type Heap struct {
 
 	shapes []shape // by class
 	ladder ladder
-	tally  []uint16                // scratch of reclaim, by unit
+	tally  tally                   // scratch of reclaim
 	known  [maxClasses / 64]uint64 // a bit per class that ever had a span
 	totals
 
@@ -183,6 +183,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("slab: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
 	h.base = h.mem.Base()
+	h.tally = newTally(src, h.mem.Reserved())
 	h.lives.Open(h.base, h.mem.Reserved(), granuleShift)
 	h.mem.Watch(h.lost)
 	return h, nil

@@ -128,7 +128,7 @@ func (h *Heap) lookAt(blocks []uint32) {
 func (h *Heap) isEmpty(first, n uintptr) bool {
 	h.short.examined++
 	if !invariant.Exact {
-		return uint32(h.tally[first]) == h.carvedIn(first, n)
+		return uint32(h.tally.of[first]) == h.carvedIn(first, n)
 	}
 	for i := first; i < first+n; i++ {
 		if h.live[i]|h.oldWord(i) != 0 || h.central != nil && !h.central.lent.isHome(i*unitGranules) {

@@ -79,11 +79,19 @@ func (h *Heap) assign(ci uint8, r run) {
 	c.bump = uint32(r.first * unitGranules)
 	c.end = c.bump + blocks*s.size
 	if s.blocks > s.capacity {
-		s.capacity = max(s.blocks, s.capacity+max(s.capacity/4, min(s.capacity, stackDoubles)))
+		s.capacity = s.stackFor(s.blocks)
 		stack := make([]uint32, s.capacity)
 		copy(stack, c.free()) // next to always nothing
 		c.stack = unsafe.Pointer(unsafe.SliceData(stack))
 	}
+}
+
+// stackFor returns the capacity of the stack of a class with so many blocks.
+func (s *shape) stackFor(blocks uint32) uint32 {
+	if blocks <= s.capacity {
+		return s.capacity
+	}
+	return max(blocks, s.capacity+max(s.capacity/4, min(s.capacity, stackDoubles)))
 }
 
 // takeSpan finds units for another span of a class: recycled ones, then fresh ones, and when
@@ -94,6 +102,11 @@ func (h *Heap) assign(ci uint8, r run) {
 func (h *Heap) takeSpan(s *shape) (r run, err error) {
 	size := s.bytes()
 	least, fair, want := s.spanUnits()
+	if n := s.stackFor(s.blocks + uint32(want*unitGranules)/s.size); n > s.capacity {
+		if err := page.ProbeHeap(uintptr(n) * 4); err != nil {
+			return run{}, err
+		}
+	}
 	if r := h.takeVacant(size, fair, want); r.units > 0 {
 		return r, nil
 	}
@@ -254,8 +267,8 @@ func (h *Heap) growBooksFor(size, least, most uintptr) error {
 	return h.growBooks(first + fitUnits(size, min(most, h.mem.Ahead(need)>>unitShift-first)))
 }
 
-// bookBytes is what the maps take for a unit: a live word, its class, place and tally.
-const bookBytes = 8 + 1 + 1 + 2
+// mapBytes is what the maps take for a unit: a live word, its class and place.
+const mapBytes = 8 + 1 + 1
 
 // Small metadata doubles, because each growth copies it into memory that the system has not provided yet. Large
 // metadata grows by a quarter, because its unused part counts.
@@ -264,9 +277,15 @@ const (
 	mapsDouble   = 16 << 10 // units of memory: 192 KiB of maps for 16 MiB
 )
 
-// growBooks makes the maps reach to unit end at least. They grow with the memory in use, so a large reservation has
-// no cost. If the Go heap has no room for them, which would end the process, growBooks changes nothing.
+// growBooks makes the maps reach to unit end at least, and the tally if it is large. They grow with the memory in use,
+// so a large reservation has no cost. If there is no memory for them, growBooks changes no map. Go would
+// end the process if the Go heap had no space. The tally grows early because it is needed when memory is short.
 func (h *Heap) growBooks(end uintptr) error {
+	if have := uintptr(len(h.tally.of)); end > max(have, smallTally) {
+		if err := h.tally.reach(h.grown(have, end)); err != nil {
+			return err
+		}
+	}
 	have := uintptr(len(h.live))
 	if !invariant.Exact {
 		have = uintptr(len(h.place))
@@ -274,8 +293,8 @@ func (h *Heap) growBooks(end uintptr) error {
 	if end <= have {
 		return nil
 	}
-	units := min(max(end, have+max(have/4, min(have, mapsDouble)), largestUnits), h.mem.Reserved()>>unitShift)
-	if err := page.ProbeHeap(units * bookBytes); err != nil {
+	units := h.grown(have, end)
+	if err := page.ProbeHeap(units * mapBytes); err != nil {
 		return err
 	}
 	if invariant.Exact {
@@ -285,6 +304,11 @@ func (h *Heap) growBooks(end uintptr) error {
 	}
 	h.growMaps(units)
 	return nil
+}
+
+// grown returns how many units the metadata is extended to if it has too few for end.
+func (h *Heap) grown(have, end uintptr) uintptr {
+	return min(max(end, have+max(have/4, min(have, mapsDouble)), largestUnits), h.mem.Reserved()>>unitShift)
 }
 
 // growMaps makes the maps that caches read, too, reach to unit end.

@@ -77,24 +77,22 @@ func (c *class) frees() uint64 { return c.allocs - uint64(c.carved-c.n) }
 // release makes the spans of a class that hold no live block vacant, and returns their units.
 func (h *Heap) release(ci uint8) (units uintptr) {
 	c, s := &h.classes[ci], &h.shapes[ci]
-	if uintptr(len(h.tally)) < h.limit/unitGranules {
-		h.tally = make([]uint16, len(h.place))
-	}
+	_ = h.tally.reach(h.tallied())
 	if c.bump != c.end {
-		h.tally[h.spanOf(c.bump)] = 0
+		h.tally.of[h.spanOf(c.bump)] = 0
 	}
 	for _, off := range c.free() {
-		h.tally[h.spanOf(off)] = 0
+		h.tally.of[h.spanOf(off)] = 0
 	}
 	for _, off := range c.free() {
-		h.tally[h.spanOf(off)]++
+		h.tally.of[h.spanOf(off)]++
 	}
 	for _, off := range c.free() {
 		first := uintptr(h.spanOf(off))
-		if h.tally[first] == emptied {
+		if h.tally.of[first] == emptied {
 			continue
 		}
-		if n := h.unitsOf(first); uint32(h.tally[first]) == h.carvedIn(first, n) {
+		if n := h.unitsOf(first); uint32(h.tally.of[first]) == h.carvedIn(first, n) {
 			h.condemnSpan(s, first, n)
 			units += n
 		}

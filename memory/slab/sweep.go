@@ -1,6 +1,10 @@
 package slab
 
-import "math"
+import (
+	"math"
+
+	"github.com/strata-go/strata/memory/page"
+)
 
 // A sweep takes the empty spans of a class that holds many free blocks, in slices. It looks at the bottom of the
 // class's stack only, at the blocks that were freed first and not used since. There are two passes over these
@@ -61,7 +65,8 @@ const (
 //
 // Cost: about 3 ns for each visited block. The call that begins a size class also clears 2 bytes of metadata for each
 // KiB in use. The call that finishes a size class also recycles up to 2,048 spans, and moves up to 4 bytes for each
-// free block that stays. Sweep allocates its metadata on the Go heap.
+// free block that stays. Sweep allocates its metadata on the Go heap. If the Go heap has no space for it, Sweep ends the
+// round.
 func (h *Heap) Sweep(blocks int) (more bool) {
 	if h.base == nil || h.central != nil || h.undo.on {
 		return false
@@ -119,7 +124,10 @@ func (h *Heap) beginSweep() bool {
 		return false
 	}
 	if uintptr(len(s.tally)) < h.limit/unitGranules {
-		s.tally = make([]uint16, len(h.place))
+		if page.ProbeHeap(h.tallied()*tallyBytes) != nil {
+			return false
+		}
+		s.tally = make([]uint16, h.tallied())
 	}
 	s.on, s.tried[s.class] = true, true
 	s.units = uint32(h.limit / unitGranules)

@@ -59,13 +59,11 @@ func (h *Heap) reclaim() uintptr {
 
 // count tallies the free blocks of each span at its first unit.
 func (h *Heap) count() {
-	if uintptr(len(h.tally)) < h.limit/unitGranules {
-		h.tally = make([]uint16, len(h.place))
-	}
-	clear(h.tally[:h.limit/unitGranules])
+	_ = h.tally.reach(h.tallied()) // it does, or it is small
+	clear(h.tally.of[:h.limit/unitGranules])
 	for i := range h.ladder.sizes {
 		for _, off := range h.classes[i].free() {
-			h.tally[h.spanOf(off)]++
+			h.tally.of[h.spanOf(off)]++
 		}
 	}
 }
@@ -93,7 +91,7 @@ func (h *Heap) condemn() (units uintptr) {
 		}
 		s, n := &h.shapes[h.owned[i]], h.unitsOf(i)
 		h.short.examined++
-		if uint32(h.tally[i]) == h.carvedIn(i, n) {
+		if uint32(h.tally.of[i]) == h.carvedIn(i, n) {
 			h.condemnSpan(s, i, n)
 			units += n
 		}
@@ -104,7 +102,7 @@ func (h *Heap) condemn() (units uintptr) {
 // condemnSpan marks the span of n units from first on, which the class has no longer.
 func (h *Heap) condemnSpan(s *shape, first, n uintptr) {
 	h.undo.note(h, first, n)
-	h.tally[first] = emptied
+	h.tally.of[first] = emptied
 	s.units -= uint32(n)
 	s.blocks -= uint32(n*unitGranules) / s.size
 }
@@ -132,7 +130,7 @@ func (h *Heap) filter(ci uint8) {
 	c, s := &h.classes[ci], &h.shapes[ci]
 	free, kept := c.free(), uint32(0)
 	for i, off := range free {
-		if h.tally[h.spanOf(off)] != emptied {
+		if h.tally.of[h.spanOf(off)] != emptied {
 			free[i], free[kept] = free[kept], off
 			kept++
 		}
@@ -141,7 +139,7 @@ func (h *Heap) filter(ci uint8) {
 	c.n = kept
 	c.carved -= gone
 	h.carved -= uint64(gone) * uint64(s.size) << granuleShift
-	if c.bump != c.end && h.tally[h.spanOf(c.bump)] == emptied {
+	if c.bump != c.end && h.tally.of[h.spanOf(c.bump)] == emptied {
 		c.bump, c.end = 0, 0
 	}
 }
@@ -149,7 +147,7 @@ func (h *Heap) filter(ci uint8) {
 // vacate releases the units of condemned spans and lowers limit below those at its end.
 func (h *Heap) vacate() {
 	for i := range h.limit / unitGranules {
-		if h.place[i] == 0 && h.tally[i] == emptied {
+		if h.place[i] == 0 && h.tally.of[i] == emptied {
 			h.vacateSpan(i)
 		}
 	}
