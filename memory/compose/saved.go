@@ -40,10 +40,12 @@ func (p *part) States(yield func(save.State) bool) {
 	}
 }
 
-// States yields both parts.
+// States yields the parts that can be saved.
 func (c *pair) States(yield func(save.State) bool) {
 	for i := range c.parts {
-		c.parts[i].States(yield)
+		if s, ok := c.parts[i].Allocator.(save.State); ok && !yield(s) {
+			return
+		}
 	}
 }
 

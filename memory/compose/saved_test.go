@@ -64,6 +64,28 @@ func (a *asked) CanSave() error {
 	return nil
 }
 
+func TestPair_StatesEndWhenYieldReturnsFalse(t *testing.T) {
+	var heaps [2]*tlsf.Heap
+	for i := range heaps {
+		h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		heaps[i] = h
+	}
+	f, err := compose.NewFallback(heaps[0], heaps[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := range f.(save.Composite).States {
+		if s != save.State(heaps[0]) {
+			t.Errorf("the first State is a %T at %p", s, s)
+		}
+		break
+	}
+}
+
 func TestLocked_AsksWhetherItCanSaveUnderTheMutex(t *testing.T) {
 	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
 	in := &asked{Heap: h}
