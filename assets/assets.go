@@ -1,7 +1,7 @@
 // Package assets contains the pictures, realms, sounds and levels of the game. They are compiled into the program. In a
 // browser the program contains only the files that a game begins with and downloads the rest: see Fetched.
 //
-//	art/NAME.png      sprites, drawn by gen (go run ./assets/gen)
+//	art/NAME.png      sprites, drawn by gen (go run -C assets/gen .)
 //	sound/NAME.ogg   effects (KIND_N) and music (REALM_LAYER), made by gen: Ogg Vorbis, mono
 //	realms/NAME.json             title, palette and places of a realm; all of realms is made by gen
 //	realms/NAME.walls            a bit for each cell of the whole realm

@@ -40,7 +40,7 @@ var storeys = map[string]int{
 	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8, "demo/coach": 8, "demo/replay": 8,
 	"demo/dropin/profiles": 8,
 	"demo/tour":            9, "demo/sound": 9, "demo/dropin": 9,
-	"assets/gen": 10, "demo/game": 10, "demo/goheap": 10,
+	"demo/game": 10, "demo/goheap": 10,
 	"demo/session": 11,
 	"demo/view":    12,
 	"demo":         13,

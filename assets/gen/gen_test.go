@@ -35,7 +35,7 @@ func TestGen_DrawsThePicturesInTheFolder(t *testing.T) {
 			continue
 		}
 		if n := misses(img, want.(*image.NRGBA)); n > len(img.Pix)/4/pixelsPerMiss {
-			t.Errorf("%s: %d pixels differ from the folder; run go run ./assets/gen -only %s", name, n, name)
+			t.Errorf("%s: %d pixels differ from the folder; run go run -C assets/gen . -only %s", name, n, name)
 		}
 	}
 }

@@ -1,15 +1,18 @@
 // Command gen draws every picture of the game, digs its realms, and makes every sound.
 //
-//	go run ./assets/gen             rewrites assets/art, levels, realms and sound, from the root of the repository
-//	go run ./assets/gen -only NAME  makes one picture, sound or realm, and the level files, in a second or two
-//	go run ./assets/gen -all        composes all realms: without it one whose sources are unchanged is skipped
-//	go run ./assets/gen -out DIR    writes the pictures somewhere else
-//	go run ./assets/gen -realms DIR writes the realms somewhere else
-//	go run ./assets/gen -levels DIR writes the levels somewhere else
-//	go run ./assets/gen -sound DIR  writes the sounds somewhere else
-//	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for other players
-//	go run ./assets/gen -figures    prints how loud and how bright each sound of the folder is, and nothing else
-//	go run ./assets/gen -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
+//	go run -C assets/gen .             rewrites assets/art, levels, realms and sound
+//	go run -C assets/gen . -only NAME  makes one picture, sound or realm, and the level files, in a second or two
+//	go run -C assets/gen . -all        composes all realms: without it one whose sources are unchanged is skipped
+//	go run -C assets/gen . -out DIR    writes the pictures somewhere else
+//	go run -C assets/gen . -realms DIR writes the realms somewhere else
+//	go run -C assets/gen . -levels DIR writes the levels somewhere else
+//	go run -C assets/gen . -sound DIR  writes the sounds somewhere else
+//	go run -C assets/gen . -wav DIR    writes the sounds as WAV, and nothing else, for other players
+//	go run -C assets/gen . -figures    prints how loud and how bright each sound of the folder is, and nothing else
+//	go run -C assets/gen . -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
+//
+// A relative DIR or FILE is one below assets/gen. The command is a module of its own: who imports Strata does not
+// download it.
 //
 // A picture is a function from a point to an ink. Signed distances give crisp edges, and hashed lattice noise gives
 // texture. Nothing depends on time, order or a random source, so every run writes the same files. A sound is a
@@ -72,10 +75,10 @@ type options struct {
 
 func parse(args []string, fault io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("gen", flag.ContinueOnError)
-	f.StringVar(&o.out, "out", filepath.Join("assets", "art"), "folder to write the pictures to")
-	f.StringVar(&o.sound, "sound", filepath.Join("assets", "sound"), "folder to write the sounds to")
-	f.StringVar(&o.realms, "realms", filepath.Join("assets", "realms"), "folder to write the realms to")
-	f.StringVar(&o.levels, "levels", filepath.Join("assets", "levels"), "folder to write the levels to")
+	f.StringVar(&o.out, "out", filepath.Join("..", "art"), "folder to write the pictures to")
+	f.StringVar(&o.sound, "sound", filepath.Join("..", "sound"), "folder to write the sounds to")
+	f.StringVar(&o.realms, "realms", filepath.Join("..", "realms"), "folder to write the realms to")
+	f.StringVar(&o.levels, "levels", filepath.Join("..", "levels"), "folder to write the levels to")
 	f.StringVar(&o.wav, "wav", "", "folder to write the sounds to as WAV, and nothing else")
 	f.BoolVar(&o.figures, "figures", false, "print how loud and how bright each sound of the folder is, and nothing else")
 	f.StringVar(&o.sheet, "sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")

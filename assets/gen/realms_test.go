@@ -33,15 +33,15 @@ func TestRealms_AreThoseInTheFolderAndCanBePlayed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(text, file(t, "realms/"+r.Name+".json")) {
-			t.Errorf("%s.json differs from the folder; run go run ./assets/gen", r.Name)
+			t.Errorf("%s.json differs from the folder; run go run -C assets/gen .", r.Name)
 		}
 		if !bytes.Equal(levelFile(i), file(t, "levels/"+r.Name+".json")) {
-			t.Errorf("levels/%s.json differs from the folder; run go run ./assets/gen", r.Name)
+			t.Errorf("levels/%s.json differs from the folder; run go run -C assets/gen .", r.Name)
 		}
 		w := survey(r)
 		g := w.cells
 		if !bytes.Equal(g.pack(), file(t, "realms/"+r.Name+".walls")) {
-			t.Errorf("%s.walls differs from the folder; run go run ./assets/gen", r.Name)
+			t.Errorf("%s.walls differs from the folder; run go run -C assets/gen .", r.Name)
 		}
 		playable(t, r, g)
 		asInFolder(t, w)
@@ -53,14 +53,14 @@ func asInFolder(t *testing.T, w *world) {
 	t.Helper()
 	dir := "realms/" + w.realm.Name + "/"
 	if !bytes.Equal(w.sectors.Append(nil), file(t, dir+"sectors.survey")) {
-		t.Fatalf("%ssectors.survey differs from the folder; run go run ./assets/gen", dir)
+		t.Fatalf("%ssectors.survey differs from the folder; run go run -C assets/gen .", dir)
 	}
 	stamps, err := w.dress()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := misses(stamps, decoded(t, dir+"stamps.png")); n > len(stamps.Pix)/4/pixelsPerMiss {
-		t.Errorf("%sstamps.png: %d pixels differ from the folder; run go run ./assets/gen", dir, n)
+		t.Errorf("%sstamps.png: %d pixels differ from the folder; run go run -C assets/gen .", dir, n)
 	}
 	far := decoded(t, dir+"far.png")
 	small := image.NewNRGBA(far.Rect)
@@ -73,7 +73,7 @@ func asInFolder(t *testing.T, w *world) {
 				is, want = is+int(far.Pix[at]), want+int(small.Pix[at])
 			}
 			if d := abs(is-want) / (farSide * farSide); d > 3 {
-				t.Errorf("%sfar.png: sector (%d, %d) differs by %d levels on average from what is composed; run go run ./assets/gen", dir, sx, sy, d)
+				t.Errorf("%sfar.png: sector (%d, %d) differs by %d levels on average from what is composed; run go run -C assets/gen .", dir, sx, sy, d)
 			}
 		}
 	})

@@ -64,7 +64,7 @@ func TestSounds_MakesTheSoundsInTheFolder(t *testing.T) {
 	list := tunes()
 	for i, pcm := range renderSounds(list) {
 		if s := apart(list[i].rate, pcm, soundFile(t, list[i])); s != "" {
-			t.Errorf("%s: in the folder it has %s; run go run ./assets/gen -only %s", list[i].name, s, list[i].name)
+			t.Errorf("%s: in the folder it has %s; run go run -C assets/gen . -only %s", list[i].name, s, list[i].name)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestSounds_AreExactlyTheListedFilesWithinTheBudget(t *testing.T) {
 		delete(listed, e.Name())
 	}
 	for name := range listed {
-		t.Errorf("sound/%s is missing; run go run ./assets/gen -only %s", name, strings.TrimSuffix(name, ".ogg"))
+		t.Errorf("sound/%s is missing; run go run -C assets/gen . -only %s", name, strings.TrimSuffix(name, ".ogg"))
 	}
 	if total > soundBudget {
 		t.Errorf("the sounds take %d bytes; allowed are %d", total, soundBudget)
