@@ -37,7 +37,7 @@ type OldValue = layout.OldValue
 //   - the file is truncated, has bytes after its end, has a damaged bit, or has another version;
 //   - a component type is not registered, is registered twice, or has a field that WriteBinary refuses;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
-//   - a bool is neither 0 nor 1, or an Entity in a component has slot 0 or an even generation and is not the zero Entity;
+//   - a bool is neither 0 nor 1, or a component contains an Entity that no world ever had: see [World.RowCheck];
 //   - an entity occurs twice or is above Config.MaxEntities, a slot is missing, or a target is stale: see ReadJSON;
 //   - m names a component or a field that the program lacks, or gives two the same name: the error wraps
 //     [layout.ErrMigration];

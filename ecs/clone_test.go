@@ -353,7 +353,8 @@ func TestFilterOf_WithoutIDsMatchesAllEntities(t *testing.T) {
 func TestFilter_WithoutAWorldIsRefused(t *testing.T) {
 	var zero Filter2[position, velocity]
 	for want, do := range map[string]func(){
-		"ecs.Register: the world is nil": func() { NewFilter1[position](nil) },
+		"ecs.Register: the world is nil":         func() { NewFilter1[position](nil) },
+		"ecs.RegisterRelation: the world is nil": func() { _, _ = RegisterRelation[childOf](nil) },
 		"ecs.All: the filter has no world; make it with NewFilter1 to NewFilter8 or NewFilterOf": func() {
 			for range zero.All() {
 			}

@@ -14,9 +14,9 @@ import (
 // for new archetypes and for columns of types with pointers.
 //
 // If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
-// enemy. A Spawn and the commands for its entity that follow it without another command between them are one group. If
-// the target of an [AddRelation] in the group is stale, Apply skips the whole group and removes the entity: NewEntity of
-// a mapper creates nothing either.
+// enemy. Consecutive additions, removals and changes of targets for one entity are one step, with its Spawn if that
+// comes directly before them. If a step has a Spawn and an [AddRelation] with a stale target, Apply skips the whole
+// step and removes the entity. So no entity is created without its relation.
 //
 // The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
 // all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
@@ -116,11 +116,11 @@ func (cmd *Commands) Len() int {
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
-// while queries are open and in observers. Filters do not match an entity without components. Errors are those of
-// World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Apply reports the creation to
-// observers: see [World.OnCreate]. Spawn panics with a
-// [*memory.Misuse] in a closed world, in a parallel run, and while the world calls its allocator or Config.Pages. It
-// also panics during WriteJSON, ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
+// while queries are open and in observers. Only a filter of [NewFilterOf] without IDs can match an entity without
+// components. Errors are those of World.NewEntity. On error Spawn returns the zero Entity, and no entity was created.
+// Apply reports the creation to observers: see [World.OnCreate]. Spawn panics with a [*memory.Misuse] in a closed
+// world, in a parallel run, and while the world calls its allocator or Config.Pages. It also panics during WriteJSON,
+// ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -160,10 +160,10 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
 
-// AddRelation adds the relation with value v and a target to e at the next Apply. If e has the relation at
-// Apply, the command changes its value and its target. If e or the target is stale at Apply, the command is
-// skipped, with the Spawn of e if both are in one group: see [Commands]. AddRelation panics with a [*memory.Misuse] if r belongs to another world, or when cmd accepts no
-// commands, as [Commands] describes.
+// AddRelation adds the relation with value v and a target to e at the next Apply. If e has the relation at Apply, the
+// command changes its value and its target. If e or the target is stale at Apply, the command is skipped. If the target
+// is stale and the step has the Spawn of e, the whole step is skipped: see [Commands]. AddRelation panics with a
+// [*memory.Misuse] if r belongs to another world, or when cmd accepts no commands, as [Commands] describes.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
 	add(cmd, r.Component, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
@@ -224,9 +224,8 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 	cmd.mustAccept(op)
 }
 
-// Apply executes all commands in order. Consecutive additions, removals and changes of targets for one entity are one
-// step that moves its row at most once. Observers see only the result of a step: a component that is removed and
-// added again counts as written.
+// Apply executes all commands in order, and moves the row of an entity at most once in each step: see [Commands].
+// Observers see only the result of a step: a component that is removed and added again counts as written.
 //
 // On error the steps before the failed one have been applied. The failed step and all later ones still wait for
 // Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory or remove entities and call Apply
@@ -235,8 +234,8 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 //
 // Two failures would occur at each Apply. If a row would not fit a chunk, the error wraps [memory.ErrTooLarge]. If an
 // entity would get a fifth relation, Apply panics with a [*memory.Misuse]. In both cases Apply drops the failed step,
-// and names its entity. The entity is unchanged, or removed if its Spawn is part of the step. Later steps wait for
-// the next Apply.
+// and the error or the panic names the entity. The entity is unchanged, or removed if its Spawn is part of the step.
+// Later steps wait for the next Apply. If the allocator itself returns memory.ErrTooLarge, the failed step waits, too.
 //
 // If the allocator or an observer panics, the commands that were not applied still wait. Apply also panics with a
 // [*memory.Misuse] if the world is locked, if an observer leaves it locked, or if these are the commands of a [Task].
@@ -409,9 +408,10 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned, whose creation and removal are not
-// reported. Commands that observers of components give during Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if
-// these are the commands of a [Task].
+// Discard drops all waiting commands and destroys the entities that they spawned. Observers of OnCreate and OnRemove of
+// the world are not called for these entities, but those of their components are. Commands that observers give during
+// Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if these are the
+// commands of a [Task].
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")

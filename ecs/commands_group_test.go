@@ -92,9 +92,7 @@ func TestCommands_RemovalOfASpawnBeforeApplyIsSilent(t *testing.T) {
 			if err := pos.Add(e, position{}); err != nil {
 				t.Fatal(err)
 			}
-			if late && name != "Discard" {
-				continue
-			} else if late {
+			if late {
 				observe()
 			}
 			remove(w, e)

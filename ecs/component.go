@@ -75,9 +75,9 @@ type Component[T any] struct {
 // any kind are in the Go heap, where the collector sees them. Strings, slices, maps, functions and
 // interfaces count as pointers. [World.Column] reports in Pointerful whether a type has pointers.
 //
-// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if T has more than Config.ChunkBytes - 24 bytes.
-// This bound also applies to types with pointers. If T is new to w, Register panics with a [*memory.Misuse] in a
-// parallel run, or if w is nil.
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if T has more than Config.ChunkBytes - 24 bytes. This
+// bound also applies to types with pointers. Register panics with a [*memory.Misuse] if w is nil. If T is new to w, it
+// also panics in a parallel run.
 func Register[T any](w *World) (Component[T], error) {
 	c, err := register[T](w)
 	if err != nil {

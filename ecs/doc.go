@@ -185,12 +185,12 @@
 //
 // If Config.MaxEntities, MaxComponents or the chunk numbers run out, the error wraps [ErrLimit]. If memory runs out,
 // the error wraps memory.ErrOutOfMemory. Other errors of the allocator and of Config.Pages are wrapped, too. In all
-// these cases operations on one entity, NewBatch and NewColumns have changed no entity. Operations on all entities of
-// a filter, and Apply, keep completed steps, as their comments describe. New archetypes stay. Errors about
-// Config.MaxEntities and chunk numbers do not allocate in the Go heap, nor do errors about a chunk if the allocator
-// returns memory.ErrOutOfMemory itself. [World] describes panics, a closed allocator, and entities of another world.
-// In steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap. Check,
-// and the functions that read and write worlds, allocate.
+// these cases operations on one entity, NewBatch and NewColumns have changed no entity. Operations on all entities of a
+// filter, and Apply, keep completed steps, as their comments describe. New archetypes stay. Errors about
+// Config.MaxEntities and chunk numbers do not allocate in the Go heap. If the allocator returns one error again and
+// again, as a full arena does, only the first error about a chunk of each size allocates. [World] describes panics, a
+// closed allocator, and entities of another world. In steady state no operation allocates in the Go heap, except for a
+// new chunk with columns in the Go heap. Check, and the functions that read and write worlds, allocate.
 //
 // Iteration follows the storage order of archetypes and rows, never the order of a Go map. So the same
 // operations give the same order and the same [World.Hash].

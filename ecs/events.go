@@ -14,8 +14,8 @@ import (
 // The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one
 // goroutine at a time and must not be copied.
 //
-// The events are state of the game: add the queue to the save.Set of the world. Otherwise the queue keeps later events
-// when the Set loads an earlier state.
+// The events are state of the game: add the queue to the save.Set of the world. Otherwise a load of an earlier state
+// leaves the present events in the queue.
 type Events[T any] struct {
 	// Invariants, verified by Check:
 	//

@@ -10,8 +10,8 @@ import (
 )
 
 // SaveState saves the readable and the pending events, and Dropped. Loading replaces them: a slice that Read returned
-// before is no longer valid. The memory of the queue may belong to an allocator in the same Set, but need not. If T
-// has a container, such an allocator must be an earlier part: see save.Coder.Elements.
+// before is no longer valid. The allocator of the queue may be in the same Set, but need not. If T has a container, the
+// allocator of its elements must be an earlier part, and not only as save.Metadata: see save.Coder.Elements.
 //
 // With another capacity the error of loading wraps save.ErrLayout. For a file the capacity may differ if the events
 // fit. If the queue is closed, saving and loading fail with an error that wraps memory.ErrClosed.
@@ -48,8 +48,9 @@ func (q *Events[T]) SaveState(c *save.Coder) {
 	c.Rows("pending", t, unsafe.Pointer(unsafe.SliceData(q.buf[q.write&1])), size, int(state[2]))
 }
 
-// CanWrite returns nil if events of type T can be in a file, as the objects of a pool.Pool: see save.Portable. If not,
-// the error names the path of the first field that has no meaning in another process. A save.Set calls CanWrite.
+// CanWrite returns nil if events of type T can be in a file: see save.Portable. If T has a field that has no meaning in
+// another process, such as an address, the error names the path of the first such field. Handles in T are no error
+// here, because save.Set.Portable checks them. A save.Set calls CanWrite.
 func (q *Events[T]) CanWrite() error {
 	_, err := layout.OfHandles(reflect.TypeFor[T](), func(reflect.Type) error { return nil })
 	return err
@@ -60,7 +61,7 @@ func (q *Events[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
 // Hash mixes the readable and the pending events into h, in order, and returns the result. Padding and blank fields of
 // T are not included, nor is Dropped. As in [World.Hash] all NaNs count as equal. Two queues have the same Hash for the
-// same h if the same events are readable and pending. Hash allocates nothing.
+// same h if the same events are readable and pending, in the same order. Hash allocates nothing.
 func (q *Events[T]) Hash(h uint64) uint64 {
 	for _, events := range [...][]T{q.Read(), q.buf[q.write&1][:q.n[q.write&1]]} {
 		h = mix(h, uint64(len(events)))

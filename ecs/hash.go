@@ -75,12 +75,13 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 // and pending commands are not included.
 //
 // For the same h, two worlds have the same Hash if they had the same operations with the same results since New, and
-// have the same Config.ChunkBytes and Config.FirstChunkBytes. Registering a component type is such an operation, because
-// IDs are hashed. Constructors of filters and mappers register the types that are new, in the order of their arguments.
-// Register all types first, in one place, if filters are created in varying order. Reset is such an operation, too: a
-// world after Reset is not a new world. The Hash is the same on all 64-bit architectures. In components with a
-// Go type all NaNs count as equal, because their bits differ between processors. 0 and -0 are different. Of a
-// component from [World.RegisterSize] every bit counts. Hash allocates nothing and does not lock the world.
+// have the same Config.ChunkBytes and Config.FirstChunkBytes. Registering a component type is such an operation,
+// because IDs are hashed. Constructors of filters and mappers register the types that are new, in the order of their
+// arguments. If filters or mappers are created in varying order, register all types first, in one place. Reset is such
+// an operation, too: a world after Reset is not a new world. The Hash is the same on all 64-bit architectures. In
+// components with a Go type all NaNs count as equal, because their bits differ between processors. 0 and -0 are
+// different. Of a component from [World.RegisterSize] every bit counts. Hash allocates nothing and does not lock the
+// world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))
 	for _, t := range w.store.tables {

@@ -36,8 +36,8 @@ import (
 //
 // On error w is unchanged, except that its empty chunks may have been freed and that it may have closed itself.
 //
-// Observers are called after everything is read, as for entities created by a batch, and then those of [World.OnLoad]. Resources, events, pending
-// commands and observers are unchanged.
+// Observers are called after everything is read, as for entities created by a batch. Then those of [World.OnLoad] are
+// called. Resources, events, pending commands and observers are unchanged.
 //
 // The world is locked during the call. An UnmarshalJSON method that reads the world finds no entities. ReadJSON
 // panics with a [*memory.Misuse] if in is nil, or if w is locked or closed.

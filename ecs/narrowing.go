@@ -13,33 +13,33 @@ type narrowing[Filter any] struct{ filter filter }
 func (f *narrowing[Filter]) whole() Filter { return *(*Filter)(unsafe.Pointer(&f)) }
 
 // Clone returns a new filter that matches the same entities and has the same Writes. The two filters are independent:
-// configuring one does not affect the other. Cost: one allocation, and a visit to each archetype when the clone is used
-// first. Clone panics with a [*memory.Misuse] in a parallel run.
+// configuring one does not affect the other. Cost: one Go allocation. When the clone is used first, it visits each
+// archetype and allocates, as a new filter does. Clone panics with a [*memory.Misuse] in a parallel run.
 func (f *narrowing[Filter]) Clone() Filter {
 	c := f.filter.clone()
 	return *(*Filter)(unsafe.Pointer(&c))
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// changes f and returns it. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
-// twice. It also panics while a query over f is open, and in a parallel run.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It changes f and
+// returns it. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It also
+// panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) With(ids ...ID) Filter {
 	f.filter.restrict("With", ids, false)
 	return f.whole()
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier calls.
-// It changes f and returns it. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
-// twice. It also panics while a query over f is open, and in a parallel run.
+// Without narrows the filter to entities that have none of these components, in addition to earlier calls. It changes f
+// and returns it. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
+// also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) Without(ids ...ID) Filter {
 	f.filter.restrict("Without", ids, true)
 	return f.whole()
 }
 
-// To narrows the filter to entities whose relation with this ID has this target. The target replaces an
-// earlier target of the relation, and stays until the next To or ToAny. To changes f and returns it, and is cheap enough
-// to call for each of many targets. If the target is stale, the filter matches nothing. For two targets at once use a
-// [Filter1.Clone], and for a walk through a tree [Relation.Each].
+// To narrows the filter to entities whose relation with this ID has this target. The target replaces an earlier target
+// of the relation. It stays until ToAny, or until the next To with this ID. To changes f and returns it, and is cheap
+// enough to call for each of many targets. If the target is stale, the filter matches nothing. For two targets at once
+// use a [Filter1.Clone], and for a walk through a tree [Relation.Each].
 //
 // To panics with a [*memory.Misuse] if the ID is not a relation of the world, or if f has targets of four other
 // relations. It also panics while a query over f is open, in a parallel run, and in a closed world.
@@ -48,9 +48,9 @@ func (f *narrowing[Filter]) To(id ID, target Entity) Filter {
 	return f.whole()
 }
 
-// ToAny undoes the targets of all calls of To. After ToAny the filter matches entities with these relations
-// to any target, also to a stale target. ToAny changes f and returns it. It panics with a [*memory.Misuse] while a query
-// over f is open, in a parallel run, and in a closed world.
+// ToAny undoes the targets of all calls of To. After ToAny the filter matches entities with these relations to any
+// target, also to a stale target. ToAny changes f and returns it. It panics with a [*memory.Misuse] while a query over
+// f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) ToAny() Filter {
 	f.filter.widenToAny()
 	return f.whole()
@@ -85,9 +85,8 @@ func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) Filter {
 	return f.whole()
 }
 
-// Exclusive narrows the filter to entities that have no components except those named by the filter, by
-// With and by To. It changes f and returns it. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// parallel run.
+// Exclusive narrows the filter to entities that have no components except those named by the filter, by With and by To.
+// It changes f and returns it. It panics with a [*memory.Misuse] while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) Exclusive() Filter {
 	f.filter.narrow("Exclusive")
 	f.filter.exact = true

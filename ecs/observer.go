@@ -67,8 +67,7 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // # What is not reported
 //
 // Writes through pointers and columns are not reported. Close and a closed allocator are not reported either. To have
-// all removals reported, call Reset before Close. If an observer spawns an entity during Reset, the removal of this
-// entity may not be reported.
+// all removals reported, call Reset before Close. [World.OnCreate] describes entities of a Spawn that was not applied.
 //
 // Loading a state from memory, as each rewind does, reports no creation, addition, write or removal. So an index that
 // observers keep is wrong afterwards: rebuild it in [World.OnLoad]. [World.ReadJSON], [World.ReadBinary] and loading a
@@ -103,32 +102,32 @@ type observers struct {
 	delayed map[Entity]struct{}
 }
 
-// OnCreate calls f for each created entity, after the components of the entity are written. Spawn of [Commands] creates
-// an entity without components, and Apply calls f when it has written the group of the Spawn, see [Commands]. An
-// entity that is removed before this Apply is not reported, neither as created nor as removed. [Observer.Stop] of the
+// OnCreate calls f for each created entity, after the components of the entity are written. For a Spawn of [Commands],
+// Apply calls f when it has written the components of the same step. If an entity is removed before its Spawn is
+// applied, neither OnCreate nor OnRemove reports it. Observers of its components are called. [Observer.Stop] of the
 // result ends the calls. OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and
 // while the world calls its allocator or Config.Pages.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to be removed. Removal by Reset counts, Close does not. Entities of a
-// Spawn that was not applied are not reported, see [World.OnCreate]. [Observer.Stop] of the result ends the calls. OnRemove panics if f is nil, and in the other cases of
-// [World.OnCreate].
+// OnRemove calls f for each entity that is about to be removed. Removal by Reset counts, Close does not. An entity
+// whose Spawn was not applied is not reported, see [World.OnCreate]. [Observer.Stop] of the result ends the calls.
+// OnRemove panics if f is nil, and in the other cases of [World.OnCreate].
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
 
-// OnLoad calls f each time that all entities were replaced: after [World.ReadJSON], [World.ReadBinary], and loading by a
-// save.Set, from memory or from a file. Use it to rebuild what observers keep outside of the world. f is called once for
-// each load, after the observers of the entities. It is not called if the load fails; if save.Set.Read restores the
-// former state, it is called for that. Parts of a save.Set that come after the world are not loaded yet. OnLoad is not
-// saved.
+// OnLoad calls f each time that all entities were replaced: after [World.ReadJSON], [World.ReadBinary], and loading by
+// a save.Set, from memory or from a file. Use it to rebuild what observers keep outside of the world. f is called once
+// for each load, after the observers of the entities. If a load fails before it has changed the world, f is not called.
+// If save.Set.Read fails after it has loaded the world, f was called. When Read then restores the former state, it is
+// called again. Parts of a save.Set that come after the world are not loaded yet.
 //
-// Several functions are called in order of registration. As in every [Observer], the world is locked during the call.
-// f may use queries and read components. It should neither write to the world nor give commands, because these would be
-// differences to the saved state. During a load by a save.Set f must not panic and must not use the Set. [Observer.Stop]
-// of the result ends the calls. OnLoad panics if f is nil, and in the other cases of [World.OnCreate].
+// Several functions are called in order of registration. As in every [Observer], the world is locked during the call. f
+// may use queries and read components. It should neither write to the world nor give commands: the state would then
+// differ from the saved one. During a load by a save.Set f must not panic and must not use the Set. [Observer.Stop] of
+// the result ends the calls. OnLoad panics if f is nil, and in the other cases of [World.OnCreate].
 func (w *World) OnLoad(f func()) *Observer {
 	return w.observe("OnLoad", f == nil, &Observer{kind: loadEvent, call: func(Entity, unsafe.Pointer) { f() }})
 }
@@ -177,6 +176,9 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 	}
 	o.w = w
 	w.observers.setObservers(o.kind, append(slices.Clip(w.observers.lists[o.kind]), o))
+	if w.commands != nil && w.guard.notifying == 0 { // an observer may run in an Apply, in which some Spawns were reported
+		w.observers.delayWaiting(w.commands)
+	}
 	return o
 }
 
@@ -283,6 +285,15 @@ func (o *observers) delay(e Entity) {
 		o.delayed = make(map[Entity]struct{})
 	}
 	o.delayed[e] = struct{}{}
+}
+
+// delayWaiting is delay for each Spawn that waits: if there was no observer, Spawn has remembered nothing.
+func (o *observers) delayWaiting(cmd *Commands) {
+	for i := range cmd.ops {
+		if op := &cmd.ops[i]; op.kind == commandSpawn {
+			o.delay(cmd.resolve(op.e))
+		}
+	}
 }
 
 // isDelayed reports whether the creation of the entity at loc is not reported yet.

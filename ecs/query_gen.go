@@ -12,8 +12,9 @@ import (
 // parallel run all methods except Check panic with a [*memory.Misuse]; All and Chunks panic when their loop begins.
 //
 // With, Without, Exclusive, To, ToAny, Writes and ChangedSince change the filter for all code that uses it, and return
-// the same filter. ToAny undoes To, and a ChangedSince replaces an earlier one; nothing undoes the others. To narrow a
-// filter that other code uses, take its [Filter1.Clone].
+// the same filter. A later To with the same ID replaces the target. ToAny removes all targets, but the filter still
+// requires the relations. A later ChangedSince replaces an earlier one. Nothing undoes the others. To narrow a filter
+// that other code uses, narrow its [Filter1.Clone].
 type Filter1[A any] struct {
 	narrowing[*Filter1[A]]
 }

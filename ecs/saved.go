@@ -29,13 +29,14 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 
 // SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick.
 // Resources, observers, filters and Commands.Skipped are not saved. Of the observers, loading from memory calls only
-// those of [World.OnLoad]. It drops archetypes that were created after the save, because the order of archetypes is the
-// order of iteration.
+// those of [World.OnLoad]. Loading drops archetypes that were created after the save, because the order of archetypes
+// is the order of iteration.
 //
 // Before the world, add its allocator to the Set with [save.Metadata]. The metadata is enough, because the world saves
-// its rows itself. Without the allocator, saving to a slot and loading fail with an error that wraps memory.ErrConfig,
-// as soon as there are rows. If a component has a container, add the allocator of its elements as a whole: metadata alone
-// is the same error. A Set for files is another one: it must contain the world and not its allocator.
+// its rows itself. If the world has a chunk and the Set lacks the allocator, saving to a slot of save.Set.NewSlot and
+// loading fail. The error wraps memory.ErrConfig. If a registered component has a container, add the allocator of its
+// elements with its contents: with metadata alone, the error is the same. A Set for files is another one: it must
+// contain the world and not its allocator.
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
 // blocks wait to be freed after a panic of the allocator. Loading from memory stops loops over All and Chunks, as a

@@ -28,7 +28,8 @@ func (w *World) CanWrite() error {
 	return errors.Join(errs...)
 }
 
-// RowTypes returns the registered component types, for package save: see save.Portable. A closed world has none.
+// RowTypes returns the registered component types, for package save: see save.Portable. Types of [World.RegisterSize]
+// are not included. For a closed world the result is nil.
 func (w *World) RowTypes() (types []reflect.Type) {
 	if w.guard.closed() {
 		return nil

@@ -103,10 +103,10 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 	return nil, 0
 }
 
-// Shrink frees memory that the world keeps for later entities: all chunks without rows, and the list of entities of
-// [Relation.RemoveTree]. If at least half of the world's chunk numbers (see [ErrLimit]) lie above the highest one in
-// use, Shrink frees them. If no commands wait, it also frees the buffers of World.Commands. Shrink returns the bytes of
-// the freed chunks. The allocator may keep them until it is trimmed.
+// Shrink frees memory that the world keeps for later entities: all chunks without rows, the list of entities of
+// [Relation.RemoveTree], and the filters of [Relation.Each]. If at least half of the world's chunk numbers (see
+// [ErrLimit]) lie above the highest one in use, Shrink frees them. If no commands wait, it also frees the buffers of
+// World.Commands. Shrink returns the bytes of the freed chunks. The allocator may keep them until it is trimmed.
 //
 // Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index stays,
 // 8 bytes per slot ever used, because it has the generations. Addresses, [World.Hash] and entities do not

@@ -49,9 +49,10 @@ func (p *parallelRun) generation(batch int) uint32 { return (p.serial+uint32(bat
 // have it in Entity fields, also within structs and arrays: Apply writes the entity there. Spawn itself creates nothing,
 // so its error is always nil. Apply allocates the memory of the entities and calls the observers.
 //
-// Apply does not replace a placeholder that a body writes to a column, that is behind a pointer or in a container, or
-// that another batch uses. It stays stale. Its bits do not depend on the number of workers, but on how many batches the
-// workers and the world ran before. WriteBinary, WriteJSON and reading a file refuse it.
+// Apply replaces no other placeholders. These are the ones that a body writes to a column, behind a pointer or into a
+// container, and those in commands of another batch. They stay stale. Their bits depend on how many batches the workers
+// and the world ran before, but not on the number of workers. If a component has such a placeholder, WriteBinary and
+// WriteJSON return an error, and so does reading a file that contains one.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

@@ -180,9 +180,9 @@ type FilterOf struct {
 	sizes [maxFilter]uintptr
 }
 
-// NewFilterOf returns a filter that reads up to eight columns, one for each of ids. Without ids it matches all entities,
-// also those without components, until it is narrowed. It panics with a [*memory.Misuse] if w is nil or ids has more than
-// eight elements. It also panics if one of them is not a component of w, or if one is passed twice.
+// NewFilterOf returns a filter that reads up to eight columns, one for each of ids. Without ids it matches all
+// entities, also those without components, until it is narrowed. It panics with a [*memory.Misuse] if w is nil, or if
+// ids has more than eight elements. It also panics if one of them is not a component of w, or if one is passed twice.
 func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	if len(ids) > maxFilter {
 		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads up to %d columns, not %d; name others with With", maxFilter, len(ids))})

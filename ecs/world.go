@@ -143,8 +143,8 @@ func (c Config) sizes() (s []uintptr, first int) {
 // Close the world before its allocator. If the allocator is closed first, the world closes itself. If the allocator has
 // a Watch method, as described at page.Watched, the world closes itself at once, or at the end of a parallel run.
 // Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. Until then it accesses its
-// blocks, which the allocator has freed: the program ends with a fault that cannot be recovered. The allocators tlsf.Heap
-// and slab.Heap have no Watch method.
+// blocks, which the allocator has freed: the program may end with a fault that cannot be recovered. Of the allocators
+// of this module only pool.Blocks has a Watch method.
 //
 // If Config.Pages has a Watch method and is closed after the first entity was created, the world closes itself, too.
 // Close then calls Alloc to find out whether the allocator is closed. If Alloc does not return memory.ErrClosed, Close
@@ -243,13 +243,12 @@ func (w *World) Close() error {
 // types, archetypes, filters, observers, resources and the tick stay. Reset panics with a [*memory.Misuse] if the world
 // is locked.
 //
-// A world after Reset differs from a new world in two ways. Slots keep their generations, so that an Entity from before
-// stays stale. Archetypes keep their order, which is the order of iteration. So the same operations as in a new world
-// give other generations, maybe another order, and another [World.Hash]. For runs that must repeat exactly create a new
-// world, or load a state that a save.Set saved before the first entity was created.
+// A world after Reset is not like a new world. Slots keep their generations, so that an Entity from before stays stale.
+// Archetypes keep their order, which is the order of iteration. So the same operations as in a new world give other
+// generations, maybe another order, and another [World.Hash]. If a run must repeat exactly, create a new world, or load
+// a state that a save.Set saved before the first entity was created.
 //
-// Cost: a visit to each archetype and a free per chunk. Entities cost nothing, unless an observer watches
-// removal.
+// Cost: a visit to each archetype and a free per chunk. Entities cost nothing, unless an observer watches removal.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
 	if w.reset() != nil {
