@@ -18,8 +18,8 @@ type Handle[T any] struct {
 }
 
 // MakeHandle returns the handle with this index of a slot and this generation, for implementers of pools. It checks
-// neither. Package save finds a handle by its type. If a game stores index and generation as numbers, a saved file keeps
-// these numbers, and the handle that is made from them after the file was read is stale.
+// neither. Package save converts handles in a file, but not an index and a generation that a game stores as numbers. In
+// another process, a handle that is made from these numbers may be stale or name another object.
 func MakeHandle[T any](index, generation uint32) Handle[T] {
 	return Handle[T]{index: index, gen: generation}
 }

@@ -42,8 +42,8 @@ type (
 	Resetter interface{ Reset() }
 
 	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that was
-	// requested for the block. Resize keeps the bytes up to the smaller one of both sizes, and does not zero new
-	// bytes. If Resize returns true, newSize is the size to pass to Free, and as oldSize to the next Resize.
+	// requested for the block. Resize keeps the bytes up to the smaller size, and does not zero new bytes. If Resize
+	// returns true, pass newSize to Free, or as oldSize to the next Resize.
 	//
 	// If Resize cannot change the size in place, it returns false and the block is unchanged. Resize panics with
 	// a [*Misuse] if p is nil. If p is not a live block of oldSize bytes, Resize detects the same misuse as
@@ -85,9 +85,9 @@ type (
 	Checker interface{ Check() error }
 )
 
-// Extent returns the size in bytes of the range of addresses from Base on in which all blocks of a [Baser] lie. This
-// is the result of its method Extent() uintptr, or Stats().Reserved if it has no such method. If a has neither
-// method, Extent returns 0.
+// Extent returns the size in bytes of the range of a [Baser]: all its blocks lie in this range, which begins at Base.
+// If a has a method Extent() uintptr, the result is that of the method. If not, the result is Stats().Reserved. If a
+// has neither method, the result is 0.
 func Extent(a any) uintptr {
 	switch a := a.(type) {
 	case interface{ Extent() uintptr }:

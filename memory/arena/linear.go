@@ -117,8 +117,8 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. If align is valid and the arena
 // is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
 // exceeds the capacity, the error is LinearConfig.Full, in a [Frames] FramesConfig.Full. By default it wraps
-// memory.ErrOutOfMemory. In a frame without memory it is the error of the commit, see [Frames.Advance]. Cost: about a
-// dozen instructions, inlined.
+// memory.ErrOutOfMemory. In a frame whose commit failed, it is the error of the commit: see [Frames.Advance]. Cost:
+// about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -258,7 +258,8 @@ func (l *Linear) reset(op string, ring *Frames) {
 //
 // If the memory cannot be released, Close returns an error. All blocks are freed nevertheless, and Close can be called
 // again. If a part of the memory was decommitted before the error, the arena is closed. If nothing was decommitted, the
-// arena stays open and can be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// arena stays open and can be used. After a Close that succeeded, and after the source has ended, Close does nothing
+// and returns nil.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

@@ -225,7 +225,8 @@ func (s *StepBack) Reset() {
 // Close frees every block and releases the memory. Afterwards the caller must not use pointers into the arena. If the
 // page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
 // called again. If a part of the memory was decommitted before the error, the arena is closed. If nothing was
-// decommitted, the arena stays open and can be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// decommitted, the arena stays open and can be used. After a Close that succeeded, and after the source has ended,
+// Close does nothing and returns nil.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// NewLocked returns an allocator that is safe for concurrent use: each of its methods except Generation
-// locks mu and calls inner. Any goroutine may free any block, also one of another goroutine. Alignment, zeroing, lifetimes,
-// errors, statistics and the detection of misuse are as in inner.
+// NewLocked returns an allocator that is safe for concurrent use: each of its methods except Generation and States
+// locks mu and calls inner. Any goroutine may free any block, also one of another goroutine. Alignment, zeroing,
+// lifetimes, errors, statistics and the detection of misuse are as in inner.
 //
 // inner must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and names
 // the method. If inner is nil, the error wraps memory.ErrConfig, too. If mu is nil, the allocator has its own mutex.

@@ -89,10 +89,10 @@
 // # Saved states
 //
 // A container is a value without pointers. Add it to a save.Set by save.Value, after its allocator, which saves the
-// blocks. A Set without an allocator before it cannot be saved; a Set with only another allocator can, and then a load
-// corrupts the container. engine.Synctest finds this if Sync.Check calls Check of the container. The Space is not saved,
-// and stays valid. After a load only those addresses, slices and strings
-// are valid that were valid when the state was saved.
+// blocks. If the Set has no allocator before it, Load fails, and so does Save to a slot of Set.NewSlot. If the Set has
+// only another allocator, both succeed, and the load corrupts the container. engine.Synctest finds this if Sync.Check
+// calls Check of the container. The Space is not saved, and stays valid. After a load, addresses, slices and strings
+// are valid if they were valid when the state was saved.
 //
 // # Misuse
 //

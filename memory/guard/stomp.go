@@ -79,7 +79,8 @@ type slot struct {
 type StompConfig struct {
 	// Reserve is the address space in bytes, at least three pages of the source. 0 means 4 GiB, or 256 MiB on 32-bit
 	// systems and in the browser. If the system refuses, NewStomp halves the reservation, down to the space of one
-	// block. The browser cannot be asked, so NewStomp does not halve there, and refuses more than 1 GiB.
+	// block. In the browser NewStomp cannot ask and does not halve. There the error for more than 1 GiB wraps
+	// memory.ErrConfig.
 	Reserve uintptr
 	// Blocks is the largest number of places for live and freed blocks, from 1 to 2^20. 0 means 16,000. A freed block
 	// keeps its place, and so its call sites, until the place is reused or removed.

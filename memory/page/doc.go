@@ -20,11 +20,11 @@
 //
 // # Holes
 //
-// [Prefix.Drop] returns memory between committed bytes. Linux limits the mappings of a process (vm.max_map_count: 65,530
-// by default), and Go ends the process if its heap needs a mapping more. So on Linux a hole keeps its mapping: the kernel
-// takes the memory (MADV_DONTNEED), and the addresses stay accessible. A stale pointer into a hole reads zeros, and a
-// write is not detected. In memdebug builds a hole is inaccessible, so both fault, and a hole costs two mappings.
-// [Prefix.Trim] makes all bytes behind its end inaccessible, in every build.
+// [Prefix.Drop] returns memory between committed bytes. Linux limits the mappings of a process (vm.max_map_count:
+// 65,530 by default), and Go ends the process if its heap needs a mapping more. So on Linux a hole keeps its mapping:
+// the kernel takes the memory (MADV_DONTNEED), and the addresses stay accessible. A stale pointer into a hole reads
+// zeros, and a write is not detected. In memdebug builds a hole is inaccessible, so both fault, and a hole costs two
+// mappings. [Prefix.Trim] makes the whole pages behind its end inaccessible, in every build, except with [Heap].
 //
 // If transparent huge pages are set to "always", the kernel may make a part of a hole resident again, to build a huge
 // page. A hole of a source with HugePages consists of whole huge pages, which the kernel leaves alone.
@@ -35,11 +35,12 @@
 //
 //	Linux, vm.overcommit_memory 0 or 1   nothing is promised: a commit beyond the memory of the machine succeeds,
 //	                                     and the kernel may end a process when it accesses the pages
-//	Linux, vm.overcommit_memory 2        promised: a commit beyond the system's limit is a [*memory.Exhausted]; a hole
-//	                                     stays promised until Trim, so Fill cannot fail and others cannot have it
+//	Linux, vm.overcommit_memory 2        promised: a commit beyond the system's limit is a [*memory.Exhausted]; except in
+//	                                     memdebug builds a hole stays promised until Trim: the system does not
+//	                                     refuse a Fill, and others cannot have the memory
 //	Windows                              promised: a commit beyond memory and page file is a [*memory.Exhausted]
 //	other Unix                           the system's policy; by default mostly as Linux with 0
-//	[Heap]                               all of the reservation is allocated at once; Commit and Decommit only count
+//	[Heap]                               all of the reservation is allocated at once; Commit does nothing
 //
 // By default vm.overcommit_memory is 0. Then only a budget ([Limit]) bounds what a process uses.
 //

@@ -59,8 +59,9 @@ func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 }
 
 // Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not
-// use them before Fill: an access need not fault (see Holes in the package comment). The bytes must be one or more whole pages (see [SizeOf]) that are committed and not dropped. If
-// they are not, or if p is closed or busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse].
+// use them before Fill: an access need not fault (see Holes in the package comment). The bytes must be one or more
+// whole pages (see [SizeOf]) that are committed and not dropped. If they are not, or if p is closed or busy (see
+// [Prefix.Busy]), Drop panics with a [*memory.Misuse].
 //
 // Drop makes one call of the source. If the source fails, Drop returns its error. If the source panics, Drop panics
 // with the same value. Nothing has changed in both cases. If the source ends during the call and p watches it (see

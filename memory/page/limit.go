@@ -29,9 +29,9 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
-// Name sets the name of l, and returns l. If the budget of l is used up, or the [Carve] below l, the error contains this
-// name. So does the error of an allocator that is full and was made on l afterwards, unless it has a name of its own, as
-// a pool.Pool has. A new Limit has no name.
+// Name sets the name of l, and returns l. The name is part of the error if the budget of l is used up, or a [Carve]
+// directly below l. It is also part of the error of a full allocator that was made on l afterwards, unless the
+// allocator has a name of its own, as a pool.Pool has. A new Limit has no name.
 func (l *Limit) Name(name string) *Limit {
 	l.name = name
 	return l

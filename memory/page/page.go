@@ -114,7 +114,7 @@ func SizeOf(src Source) uintptr {
 }
 
 // ReturnsMemory reports whether Decommit of src returns memory. It returns false for [Heap] and for sources that pass
-// calls on to Heap (see [Layered]). For an unknown source it returns true.
+// calls on to Heap (see [Layered]). For nil and for an unknown source it returns true.
 func ReturnsMemory(src Source) bool {
 	_, heap := first[heapSource](src)
 	return !heap

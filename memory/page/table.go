@@ -13,8 +13,8 @@ import (
 // a commit, and nothing is copied. So the slowest call of the allocator does not depend on the size of its metadata.
 //
 // On 32-bit systems, and if the source of [NewTable] is neither [OS] nor based on it, the slice stays in the Go heap.
-// It also stays there if fewer addresses are free than twice the largest length. In the Go heap each longer slice is a
-// copy of the shorter one.
+// It also stays there if the system refuses the memory, or has fewer free addresses than twice the largest length and
+// 128 MiB. In the Go heap each longer slice is a copy of the shorter one.
 //
 // Elements must contain no Go pointers. The zero Table keeps its slice in the Go heap. A Table belongs to one goroutine
 // at a time and must not be copied.
@@ -45,8 +45,8 @@ func NewTable(src Source, most uintptr) Table {
 }
 
 // Prepare reports whether the next [Lengthen] to that many bytes needs no memory of the Go heap. It commits them, and
-// before that it reserves the most bytes of the Table if necessary. If Prepare returns false, Lengthen allocates the
-// slice in the Go heap: call [ProbeHeap] first.
+// before that it reserves the most bytes of the Table if necessary. If Prepare returns false and the capacity is too
+// small, Lengthen allocates the slice in the Go heap: call [ProbeHeap] first.
 func (t *Table) Prepare(bytes uintptr) bool {
 	switch {
 	case bytes <= t.committed:
@@ -76,10 +76,10 @@ func (t *Table) Prepare(bytes uintptr) bool {
 // leastGap is the bytes of addresses that a Table leaves to the Go heap at least: what ProbeHeap asks for.
 const leastGap = 128 << 20
 
-// Lengthen returns s with n elements. s is the slice of t, or nil before the first Lengthen. New elements are zero, also
-// if s was longer before. If n is within the capacity, the slice stays where it is. Otherwise it may move, and s must
-// not be used any more. If it moves, Lengthen copies the elements of s, but not those between its length and its
-// capacity.
+// Lengthen returns s with n elements, or with its own if it has more. s is the slice of t, or nil before the first
+// Lengthen. New elements are zero, also if s was longer before. If n is within the capacity, the slice stays where it
+// is. Otherwise it may move, and s must not be used any more. If it moves, Lengthen copies the elements of s, but not
+// those between its length and its capacity.
 func Lengthen[E any](t *Table, s []E, n uintptr) []E {
 	had := uintptr(len(s))
 	if n <= uintptr(cap(s)) {
@@ -112,7 +112,8 @@ func lay[E any](t *Table, s []E, n uintptr) []E {
 
 // Widen raises the bytes of the longest slice of t to `most`, and returns s, the slice of t. If s lies in a
 // reservation, Widen reserves a larger one, copies s to it and releases the smaller one. If the system refuses, s stays
-// where it is, until it is longer than the reservation.
+// where it is until it outgrows its reservation. If `most` is not larger than before, or t always keeps its slice in
+// the Go heap, Widen does nothing.
 func Widen[E any](t *Table, s []E, most uintptr) []E {
 	if t.most == 0 || most <= t.most {
 		return s

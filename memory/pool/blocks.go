@@ -162,9 +162,9 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 }
 
 // Get returns a vacant slot. It prefers the slot that was freed last. If the pool is closed, the error is
-// memory.ErrClosed. If Cap slots are live, the error wraps memory.ErrOutOfMemory and says Cap. If
-// memory cannot be committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the
-// metadata, Get returns the error of page.ProbeHeap.
+// memory.ErrClosed. If Cap slots are live, the error wraps memory.ErrOutOfMemory and names Cap. If memory cannot be
+// committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the metadata, Get returns the
+// error of page.ProbeHeap.
 //
 // Cost: a pop from the stack of vacant slots, and a bit. If the stack is empty, Get prepares up to 64 slots in at most
 // 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may double the metadata, for

@@ -45,11 +45,11 @@
 //
 // There is no external fragmentation, but Trim returns only the memory behind the last live slot. When a pool grows,
 // its metadata doubles, so it takes up to twice the figures above. Each part of the metadata lies in the Go heap up to
-// 64 KiB. A longer one lies in a reservation of the system for Capacity slots ([page.Table]): there it doubles by a
-// system call and is not copied. On 32-bit systems, with -race, in the browser, for sources based on page.Heap, and if
-// the system refuses addresses, it is copied to an array of twice the size. For eight million slots that took 39 ms.
-// Grow does it in advance. BenchmarkSlowestAlloc prints the slowest Get of a pool that grows, and the other benchmarks
-// of this package compare the costs with the Go heap.
+// 64 KiB. A longer part lies in a reservation of the system for Capacity slots ([page.Table]): there it doubles by a
+// system call and is not copied. There are exceptions: 32-bit systems, sources that are not based on page.OS (as with
+// -race and in the browser), and a system that refuses addresses. There it is copied to an array of twice the size. For
+// eight million slots that took 39 ms. Grow does it in advance. BenchmarkSlowestAlloc prints the slowest Get of a pool
+// that grows, and the other benchmarks of this package compare the costs with the Go heap.
 //
 // # Misuse
 //

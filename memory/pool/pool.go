@@ -20,10 +20,10 @@ import (
 //	off the heap   | T | T |   | T |   | - - -      stride sizeof(T)
 //	metadata       generations, live bits, stack of vacant slots
 //
-// Objects are zeroed by New and belong to the pool. A pointer to an object is valid until the Free, Reset or Close
-// that frees the object, until a state without the object is loaded, or until the source ends. Afterwards the handle of
-// the object is stale. A Pool belongs to one goroutine at a time. Get, Len and iterations only read: several goroutines
-// may read a pool while none changes it.
+// Objects are zeroed by New and belong to the pool. A pointer to an object is valid until the Free, Reset or Close that
+// frees the object, until a state without the object is loaded, or until the source ends. Afterwards the handle of the
+// object is stale; for a load see [Pool.SaveState]. A Pool belongs to one goroutine at a time. Get, Len and iterations
+// only read: several goroutines may read a pool while none changes it.
 //
 // A Pool is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). New, Grow and
 // Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale. In

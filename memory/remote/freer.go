@@ -18,11 +18,11 @@ import (
 // the old batch. The owner's next drain frees pushed blocks, even if the Freer was closed meanwhile. Blocks that are
 // never pushed stay live in the target.
 //
-// Free and FreeAny only record the address, and check the range of the [Target] if it has one. The target detects any other bad
-// address at the drain. If a block is freed twice, the owner may allocate its address again after the first drain. The
-// drain of the second free then frees the new block. Debug builds (-tags memdebug or -race) detect this if the target
-// is [Generational], and the second Free or FreeAny was called before the address was allocated again. See the table in
-// the package comment.
+// Free and FreeAny only record the address, and check the range of the [Target] if it has one. The target detects any
+// other bad address at the drain. If a block is freed twice, the owner may allocate its address again after the first
+// drain. The drain of the second free then frees the new block. Debug builds (-tags memdebug or -race) detect this if
+// the target is [Generational], and the second Free or FreeAny was called before the address was allocated again. See
+// the table in the package comment.
 type Freer struct {
 	// Invariants, verified by Check, with Config.Batch == size:
 	//
@@ -90,9 +90,8 @@ func (f *Freer) open() {
 // pushed, the block is abandoned, and Flush and Close report that. If the owner resets the target and the inbox before
 // the drain, the block is stale (see [Inbox.Reset]): the reset of the target frees it.
 //
-// On a closed Freer, and for a pointer outside the range of the [Target], FreeAny panics with a
-// *memory.Misuse. The target detects every other bad pointer at the drain. Cost: one store, and one
-// compare-and-swap in Config.Batch calls.
+// On a closed Freer, and for a pointer outside the range of the [Target], FreeAny panics with a *memory.Misuse. The
+// target detects every other bad pointer at the drain. Cost: one store, and one compare-and-swap in Config.Batch calls.
 func (f *Freer) FreeAny(p unsafe.Pointer) {
 	if invariant.Debug {
 		f.owner.Touch()

@@ -16,8 +16,8 @@ import (
 //
 // A target has a range if it is a [memory.Baser], its Base is not nil, and its [memory.Extent] is above 0. Batches then
 // contain offsets, which the garbage collector does not scan, and Freer.FreeAny panics for pointers outside the range.
-// [New] asks for the range once, so it must not change until the inbox is closed. Of the allocators of this library
-// only compositions of two lack a range.
+// [New] asks for the range once, so it must not change until the inbox is closed. For example, a slab.Cache, a
+// slab.Heap with Config.Large, a tlsf.Heap with several pools and a composition of two have no range.
 type Target = memory.AnyFreer
 
 // RunFreer is an optional interface of a target that frees many blocks in one call and makes the checks of FreeAny

@@ -52,7 +52,7 @@
 //	                               also to the free blocks of up to four classes
 //	Alloc, memory is refused       proportional to the blocks that were freed since the last
 //	                               refusal; to the units, if spans were recycled since, or
-//	                               if it is the first refusal for so large a size;
+//	                               if no refusal since then was for so small a span;
 //	                               memfast: to the free blocks and units, if any was freed
 //	Trim                           proportional to the free blocks and units
 //	TrimStep                       a system call, and a byte read per unit

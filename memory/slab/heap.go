@@ -209,9 +209,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 //
 // Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
 // commit memory. Before a commit, Alloc may recycle empty spans of other classes, in time proportional to the free
-// blocks and the KiB in use. If the memory is exhausted, Alloc recycles them only if that meets the request. Such a
-// refusal looks at the spans of the blocks that were freed since the last one. The first refusal, and the first one
-// after Alloc has recycled spans, looks at all spans. In memfast builds each refusal after a Free looks at all.
+// blocks and the KiB in use. If the memory is exhausted, Alloc recycles them only if the request then succeeds. A
+// refusal looks at the spans of the blocks that were freed since the last refusal. It looks at all spans if spans were
+// recycled since, or if no refusal since then was for so small a span. In memfast builds each refusal after a Free
+// looks at all spans.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1

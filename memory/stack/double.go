@@ -85,7 +85,8 @@ func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 // Close frees every block and releases the memory. Afterwards the caller must not use pointers into the buffer. If the
 // page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
 // called again. If a part of the memory was decommitted before the error, the Ends are closed. If nothing was
-// decommitted, they stay open and can be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// decommitted, they stay open and can be used. After a Close that succeeded, and after the source has ended, Close does
+// nothing and returns nil.
 func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

@@ -95,7 +95,8 @@ func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 // Close frees every block and releases the memory. Afterwards the caller must not use pointers into the buffer. If the
 // page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
 // called again. If a part of the memory was decommitted before the error, the Ends are closed. If nothing was
-// decommitted, they stay open and can be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// decommitted, they stay open and can be used. After a Close that succeeded, and after the source has ended, Close does
+// nothing and returns nil.
 func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

@@ -151,8 +151,8 @@ type Config struct {
 	// memory of a worker's heap while the worker is inside a call.
 	//
 	// 0 means 600: ten seconds at 60 frames a second. If the game has peaks of use at longer intervals, set ReturnAfter
-	// to the interval. With a negative ReturnAfter, heaps return memory only at their Trim and at Close. So they do if
-	// Source returns no memory, as page.Heap (see [page.ReturnsMemory]).
+	// to the interval. With a negative ReturnAfter, EndFrame returns no memory. The same holds for a Source that
+	// returns no memory, such as page.Heap (see [page.ReturnsMemory]).
 	ReturnAfter int
 
 	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The zero value paces.

@@ -67,9 +67,9 @@ func (m *Manager) BeginFrame() error {
 // Manager.Free has collected for them, and adds a value to [Inspector.History]. If a heap has far more memory than it
 // uses, EndFrame returns a part of it to the page source, see [Config.ReturnAfter]. If the source refuses that,
 // EndFrame tries again later: see [Inspector.ReturnErr]. The frame's blocks stay readable for Config.Frames-1 more
-// frames. Outside a frame, from a callback, and after Close the error wraps [ErrOrder], and no
-// frame has ended. If a callback closes the page source, the manager is closed, and the error also wraps ErrOrder.
-// After any other error the frame has ended, but blocks could not be sent.
+// frames. Outside a frame, from a callback, and after Close the error wraps [ErrOrder], and no frame has ended. If a
+// callback closes the page source, the manager is closed, and the error also wraps ErrOrder. After any other error the
+// frame has ended, but blocks could not be sent.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "NextFrame or BeginFrame first")

@@ -178,7 +178,8 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 }
 
 // ReturnErr returns the number of times that EndFrame could not return memory since New, and the last error. The error
-// wraps that of Config.Source. Such a failure changes nothing. EndFrame tries again after [Config.ReturnAfter] frames.
+// wraps that of Config.Source. Such a failure changes nothing. EndFrame tries again after [Config.ReturnAfter] frames
+// or more.
 func (i Inspector) ReturnErr() (failures uint64, last error) {
 	return i.m.unreturned.steps, i.m.unreturned.last
 }

@@ -101,7 +101,7 @@ func (m *Manager) SaveState(c *save.Coder) {
 	m.saving.SaveState(c)
 }
 
-// States yields what SaveState saves, for package save: see save.Composite.
+// States yields the allocators and pools that SaveState saves, for package save: see save.Composite.
 func (m *Manager) States(yield func(save.State) bool) {
 	m.State(Saved{}).(*managerState).States(yield)
 }

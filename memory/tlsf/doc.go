@@ -49,11 +49,11 @@
 // block of 128 bytes. See [Config.Granule] for smaller blocks.
 //
 // The descriptors and the granule map lie in the Go heap up to 64 KiB each. Longer ones lie in a reservation of the
-// system for as many as the pools can need ([page.Table]). They grow by a commit and are never copied, so the slowest
-// Alloc does not depend on the size of the heap. There are exceptions: 32-bit systems, builds with -race, the browser,
-// other sources based on page.Heap, and a system that refuses addresses. There Alloc copies the descriptors to an array
-// of twice the size, and the map to one that is a quarter larger. For a GiB in blocks of 512 bytes such a copy took 36
-// ms, instead of less than 1 ms. BenchmarkSlowestAlloc prints the slowest Alloc of a heap that grows.
+// system for as many as the pools can need ([page.Table]). They grow by a commit and without a copy, so the slowest
+// Alloc does not depend on the size of the heap. There are exceptions: 32-bit systems, sources that are not based on
+// page.OS (as with -race and in the browser), and a system that refuses addresses. There Alloc copies the descriptors
+// to an array of twice the size, and the map to one that is a quarter larger. For a GiB in blocks of 512 bytes such a
+// copy took 36 ms, instead of less than 1 ms. BenchmarkSlowestAlloc prints the slowest Alloc of a heap that grows.
 //
 // Rounding wastes at most a granule a block. With QuickBytes it wastes up to 1/16 of the block more. The search by list
 // misses free blocks that are less than 1/16 larger than the request. Before the heap grows, Alloc also searches the

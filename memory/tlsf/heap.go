@@ -107,8 +107,8 @@ type Config struct {
 	// further, and a later call coalesces all waiting blocks at once. See the package comment.
 	QuickBytes uintptr
 	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
-	// the heap has more blocks, Alloc makes more descriptors. Where this copies them, as the package comment says,
-	// set Blocks to the highest number of live and free blocks to avoid the pause.
+	// the heap has more blocks, Alloc makes more descriptors. If that copies them (see the package comment), set Blocks
+	// to the highest number of live and free blocks to avoid the pause.
 	Blocks int
 }
 

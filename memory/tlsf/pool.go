@@ -24,9 +24,9 @@ type pool struct {
 
 // AddPool reserves another pool from src and commits no memory yet. The argument `bytes` is the size of the pool,
 // rounded up as Config.Reserve. A nil src means page.Default(). If the system refuses so much, AddPool halves the size
-// until the system agrees, but not below Config.Step. AddPool may copy the descriptors of all blocks. Blocks of different pools are never coalesced. The heap grows in
-// the first pool that has space, in the order of AddPool. A heap has at most 16 pools. While it has more than one pool,
-// Base returns nil.
+// until the system agrees, but not below Config.Step. AddPool may copy the descriptors of all blocks. Blocks of
+// different pools are never coalesced. The heap grows in the first pool that has space, in the order of AddPool. A heap
+// has at most 16 pools. While it has more than one pool, Base returns nil.
 //
 // On a closed heap the error is memory.ErrClosed. For a 17th pool, and if bytes is 0 or above the maximum of
 // Config.Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps that of src. If AddPool returns an

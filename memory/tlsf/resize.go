@@ -17,8 +17,8 @@ import (
 // Another request uses this memory only if no other free block is large enough. If a block cannot grow, the heap
 // expects an Alloc of newSize bytes that replaces the block, and gives the new block space to grow if possible. An
 // Alloc of more bytes, a later Resize that fails, Reset and AddPool end this expectation. Cost: constant. For memory
-// that is not committed, there is a system call per Config.Step, and for returned memory a search through at most
-// 1,024 gaps.
+// that is not committed, there is a system call per Config.Step. If TrimStep has returned memory, a block that grows
+// costs a search through at most 1,024 ranges. Each range that it commits again costs another search.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)
