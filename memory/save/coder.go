@@ -90,15 +90,16 @@ func (c *Coder) Saving() bool { return c.pass <= saving }
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
-// pass, unless it has called [Coder.Commit]. Committing may call functions of the program, and these may decommit memory
-// of another State. If Again is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory. In other
-// passes Again has no effect.
+// pass, unless it has called [Coder.Commit]. Committing may call functions of the program, and these may decommit
+// memory of another State. If Again is called in four fitting passes of one load, the error wraps
+// memory.ErrOutOfMemory. A pass in which Commit returns false does not count. In other passes Again has no effect.
 func (c *Coder) Again() { c.again = true }
 
 // Commit reports whether a State may commit memory for the load now. A State should call it in a fitting pass before it
-// commits. If Commit returns true, it has called [Coder.Again]. If it returns false, the State must return. The Set then
-// notes the present metadata, and visits the State again. If the load fails before it has changed the state, the Set
-// restores this metadata, and so decommits what was committed. In other passes Commit returns true.
+// commits. If Commit returns true, it has called [Coder.Again]. If it returns false, the State must return. The Set
+// then notes the present metadata, and visits the State again. If the load fails before it has changed the state, the
+// Set loads this metadata, and the State decommits what was committed: see [Coder.Undoing]. In other passes Commit
+// returns true.
 func (c *Coder) Commit() bool {
 	if c.again = true; c.dry && c.err == nil {
 		c.err = errDry
@@ -114,8 +115,9 @@ func (c *Coder) Scanning() bool { return c.pass == scanning }
 // is one exception: the loading pass in which a failed [Set.Read] restores the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
-// Undoing reports whether this fitting or loading pass only decommits memory after a failed load: see [Coder.Commit]. The
-// values are then those that the State has already, so a State must not tell others that it was loaded.
+// Undoing reports whether this fitting or loading pass follows a failed load, and restores the metadata to decommit
+// memory: see [Coder.Commit]. The other values are those that the State has already, so a State must not tell others
+// that it was loaded.
 func (c *Coder) Undoing() bool { return c.undoing && c.pass >= fitting && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without

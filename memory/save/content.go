@@ -42,8 +42,8 @@ func (c *Coder) BeginContent() bool {
 	return false
 }
 
-// BeginOwnContent is [Coder.BeginContent] for memory without blocks of a program, such as the entries of an arena.Window.
-// No container has its elements there: see [Coder.Elements].
+// BeginOwnContent is [Coder.BeginContent] for memory in which no container can have its elements, such as the entries
+// of an arena.Window: see [Coder.Elements].
 func (c *Coder) BeginOwnContent() bool {
 	was := c.blocks
 	begun := c.BeginContent()
@@ -51,7 +51,8 @@ func (c *Coder) BeginOwnContent() bool {
 	return begun
 }
 
-// EndContent ends the contents that [Coder.BeginContent] or [Coder.BeginOwnContent] began. Call it only if that returned true.
+// EndContent ends the contents that [Coder.BeginContent] or [Coder.BeginOwnContent] began. Call it only if that
+// returned true.
 func (c *Coder) EndContent() {
 	n := uint64(c.at - c.content - 8)
 	c.endLength(c.opened, int(n))

@@ -77,7 +77,7 @@ type Difference struct {
 	Entity string // the entity of the row, or ""
 	Field  string // the field of the value, or the byte in it; "" if the value has no fields
 	A, B   string // the two values, as text
-	More   int    // how many more variables of the field differ, from engine.Fields; Diff sets 0
+	More   int    // how many more variables of the field differ; only engine.Fields counts them, Diff sets 0
 }
 
 // String returns the difference in one line.

@@ -29,11 +29,11 @@ import (
 //   - [ErrLayout]: a function of m or a [RowChecker] refuses a value
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
-// Read first checks the whole file, and then loads the parts. If the check fails, all is as before: see [Set.Load]. If the loading fails, Read restores all values from a copy. The copy has the
-// form of a file, so data that files do not contain is lost, such as the ticks of a world. If the restoring fails too,
-// for example because memory is short, the error joins both errors, and the state is undefined. If a function of m or a
-// State panics while parts are loaded, Read restores nothing. Read allocates Go memory for the whole file and for the
-// copy.
+// Read first checks the whole file, and then loads the parts. If the check fails, all is as before: see [Set.Load]. If
+// the loading fails, Read restores all values from a copy. The copy has the form of a file, so data that files do not
+// contain is lost, such as the ticks of a world. If the restoring fails too, for example because memory is short, the
+// error joins both errors, and the state is undefined. If a function of m or a State panics while parts are loaded,
+// Read restores nothing. Read allocates Go memory for the whole file and for the copy.
 //
 // A successful Read invalidates earlier addresses of blocks, handles and entities of the parts in the file. A Read that
 // has restored the values invalidates only addresses of blocks. A Read whose check has failed invalidates nothing, and

@@ -92,7 +92,7 @@ type Number interface {
 // as a large int on a 32-bit system, the pass fails with an error that wraps [ErrLayout] before anything is loaded.
 //
 // Num changes the variable in the loading pass only. If the number decides what is visited next, as a length does, use
-// [Coder.Count], [Coder.Word] or [List], which return the saved number in every pass.
+// [Coder.Count], [Coder.Word] or [List]: they use the saved number in fitting passes, too.
 func Num[T Number](c *Coder, v *T) {
 	switch n := c.Word(uint64(*v)); {
 	case c.pass == loading:
@@ -105,7 +105,7 @@ func Num[T Number](c *Coder, v *T) {
 }
 
 // Bool saves or loads a bool variable as 8 bytes. It changes the variable in the loading pass only. If the variable
-// decides what is visited next, use [Coder.Flag], which returns the saved value in every pass.
+// decides what is visited next, use [Coder.Flag]: it returns the saved value in fitting passes, too.
 func Bool(c *Coder, v *bool) {
 	if n := c.Flag(*v); c.Loading() {
 		*v = n
@@ -235,10 +235,12 @@ func (c *Coder) covers(p unsafe.Pointer) bool {
 	return false
 }
 
-// Elements tells c that the State has values of type t. The elements of a container in them, such as a container.Vec, lie in
-// a block of an allocator. An earlier part must save that block with its contents: an allocator that is not in [Metadata],
-// a function of [Set.AddFunc], or a State that is no [Portable]. Otherwise loading fails with an error that wraps
-// memory.ErrConfig, and so does saving to a slot of [Set.NewSlot]. If [Coder.Portable] returns true, Elements does nothing.
+// Elements tells c that the State has values of type t. The elements of a container in them, such as a container.Vec,
+// lie in a block of an allocator. This part or an earlier one must save that block with its contents. It may be an
+// allocator that is not in [Metadata], a function of [Set.AddFunc], or a State that is no [Portable]. If the Set has
+// such a function or State, an allocator in Metadata counts as well. Without such a part, loading fails with an error
+// that wraps memory.ErrConfig, and so does saving to a slot of [Set.NewSlot]. If [Coder.Portable] returns true,
+// Elements does nothing.
 //
 // Elements looks at types only. It cannot find out which allocator a container uses. A container has only an offset, which
 // may be that of a live block in several allocators. After a Reset, an offset may be that of no block, and need not be an

@@ -35,10 +35,11 @@ type part struct {
 	grows  bool         // the present load has to commit memory for it
 }
 
-// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state is
-// nil. It also wraps it, and names both parts, if a State or a variable would be saved twice. This is so if the state or a
-// State that it saves equals one of an earlier part, or overlaps with a variable of [Value]. If the state is a [Refuser]
-// and CanSave returns an error, the error of Add wraps it. After an error the Set is unchanged.
+// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
+// is nil. It also wraps it, and names both parts, if something would be saved twice. This is so if the state, or a
+// State that it saves, equals one of an earlier part. It is also so if two variables overlap, or if a State lies in a
+// variable of [Value]. Add does not detect a variable that is a field of another State. If the state is a [Refuser] and
+// CanSave returns an error, the error of Add wraps it. After an error the Set is unchanged.
 func (s *Set) Add(name string, state State) error {
 	why := ""
 	switch {
@@ -133,9 +134,9 @@ var ErrUnsealed = errors.New("save: the Set is not sealed; call Seal first")
 
 // Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
 // may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.
-// It wraps memory.ErrConfig if the rows of a world lie in an allocator that is no earlier part. It also wraps it if a type
-// has a container, and no earlier part can have saved the elements: see [Coder.Elements]. Save returns these errors as
-// well, except for a slot of NewCanonical, and Load for every slot.
+// If the rows of a world lie in an allocator that is no earlier part, the error wraps memory.ErrConfig. It also does if
+// a type has a container, and no earlier part can have saved the elements: see [Coder.Elements]. Load returns both
+// errors for every slot, Save only for a slot of NewSlot.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
@@ -190,10 +191,10 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 // contract, and panics or fails while it is loaded, the result is a mixture of both states.
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
-// Load that fails decommits this memory again, unless the page source refuses to. Then an allocator has more bytes
-// committed than before, up to the number of the saved state, and later blocks may get other addresses than without the
-// call. A failed Load may also have freed blocks in flight: blocks that another goroutine has passed back to their
-// allocator.
+// Load that fails decommits this memory again, unless the page source refuses to, or a State commits without
+// [Coder.Commit]. Then an allocator has more bytes committed than before, up to the number of the saved state, and
+// later blocks may get other addresses than without the call. A failed Load may also have freed blocks in flight:
+// blocks that another goroutine has passed back to their allocator.
 //
 // A function of page.Limit.OnSoft that runs during Load may trim the parts. It must not allocate or free in them:
 // after a failed Load, a block could then be allocated twice.
