@@ -33,8 +33,9 @@ import (
 // that of an embedded field.
 //
 // The audit does not read what only leads to data, or is for eyes and ears. These are the structs of packages save,
-// meter and overlay, container.Space, and a Rewind with its Memory. Of package ecs it reads only World, Entity, and the
-// queued events of an ecs.Events. Of Ebitengine it reads no Image, no Shader, and no struct of a subpackage.
+// meter and overlay, container.Space, and a Rewind with its Memory and its Timelines. Of package ecs it reads only
+// World, Entity, and the queued events of an ecs.Events. Of Ebitengine it reads no Image, no Shader, and no struct of a
+// subpackage.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field".
 // An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.

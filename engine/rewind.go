@@ -15,7 +15,8 @@ type RewindConfig[T any] struct {
 	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
 	// The states are kept in Memory. It must outlive the Rewind, and must not belong to a part of the Set. It needs no
-	// alignment and need not be zero. Memory of make becomes resident as states fill it, that of memory.MakeSlice at once.
+	// alignment and need not be zero. Memory from make usually becomes resident as states fill it. memory.MakeSlice
+	// clears its memory, which is resident at once.
 	Memory []byte
 	// Ticks is the number of ticks whose inputs are kept; 0 means 7,200: two minutes. States is the largest number
 	// of states; 0 means 1,024. NewRewind allocates both lists.

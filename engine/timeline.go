@@ -6,9 +6,9 @@ type Timeline[T any] struct {
 	then func(error)
 }
 
-// Timeline returns a Timeline of the Rewind. After each Seek of the Timeline, then is called with the error of
-// [Rewind.Seek], or with nil. It updates what is no state, such as sprites and sounds, and ends the game after an error
-// that leaves no valid state. If then is nil, such an error is lost.
+// Timeline returns a Timeline of the Rewind. Each Seek of the Timeline calls `then` with the error of [Rewind.Seek], or
+// with nil. This function must update what is no state, such as sprites and sounds. After an error that leaves no valid
+// state, it must end the game. If it is nil, such an error is lost.
 func (r *Rewind[T]) Timeline(then func(error)) Timeline[T] { return Timeline[T]{r, then} }
 
 // Span returns [Rewind.Oldest], [Rewind.Now] and [Rewind.End].

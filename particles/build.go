@@ -8,9 +8,9 @@ import (
 )
 
 // A Vertex has the memory layout of ebiten.Vertex (Ebitengine 2.10), so a renderer can convert the slice with package
-// unsafe. Its colours are premultiplied: draw with DrawTriangles32 and ebiten.ColorScaleModePremultipliedAlpha. With the
-// default mode of Ebitengine, particles of an additive [Kind] are invisible. This package does not import Ebitengine. A Vertex has 48 bytes and no pointers. Build does not write the
-// custom fields.
+// unsafe. Its colours are premultiplied: draw with DrawTriangles32 and ebiten.ColorScaleModePremultipliedAlpha. With
+// the default mode of Ebitengine, particles of an additive [Kind] are invisible. This package does not import
+// Ebitengine. A Vertex has 48 bytes and no pointers. Build does not write the custom fields.
 type Vertex struct {
 	DstX, DstY                         float32 // pixels
 	SrcX, SrcY                         float32 // texels

@@ -19,10 +19,11 @@
 //	Emitter --Emit--> columns --Update--> columns --Build--> []Vertex, []uint32
 //	Kind -----Register--> ramp of 64 colours and sizes ---------^
 //
-// New reserves address space for Config.Capacity rows. Emit commits memory for about 16,384 rows of 38 bytes at a
-// time, and at least a step of the source in each of its nine columns: 144 KiB. Rows never move to another address when
-// the columns grow. If the source refuses memory, fewer particles are emitted, and Stats counts the missing particles.
-// With a budget below those 144 KiB no particle is emitted.
+// New reserves address space for Config.Capacity rows. Emit commits memory for about 16,384 rows of 38 bytes at a time.
+// If the source refuses this, Emit commits fewer rows, at least 3,072: these take 176 KiB, because each column has
+// whole granules. With a budget below that, no particle is emitted, unless the Capacity is smaller. Rows never move to
+// another address when the columns grow. If the source refuses memory, fewer particles are emitted, and Stats counts
+// the missing particles.
 //
 // # Use it when, and when not
 //

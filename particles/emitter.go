@@ -39,10 +39,10 @@ type Emitter struct {
 // emits none.
 //
 // If the columns are full, Emit commits memory. After a refusal Emit asks the source again only after [System.Reserve],
-// [System.Reset], [System.Trim] or a load from memory. Emit allocates on the Go heap only for the error of a refused commit. If the
-// kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. The function of page.Limit.OnSoft
-// must not emit more particles than fit in Stats.Rows: during a commit of this System, Emit may then panic with a
-// *memory.Misuse. Cost: see the package documentation.
+// [System.Reset], [System.Trim] or a load from memory. Emit allocates on the Go heap only for the error of a refused
+// commit. If the kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. The function of
+// page.Limit.OnSoft must not emit more particles than fit in Stats.Rows: during a commit of this System, Emit may then
+// panic with a *memory.Misuse. Cost: see the package documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")
 	return s.emit(e, n, 0)

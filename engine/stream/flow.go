@@ -114,8 +114,8 @@ func (f *Flow[L]) Update() Phase {
 }
 
 // Finish waits until the phase is Playing, Broken or Idle, and returns Err. If the level file waits for space under
-// Config.Resident, and nothing in flight can free space, Finish breaks the level. If [Streamer.Wait] has only retries of
-// Config.Retries to wait for, or Enter has returned ErrMore, Finish calls Update once a millisecond. Finish is for
+// Config.Resident, and nothing in flight can free space, Finish breaks the level. While a retry of Config.Retries
+// counts Polls, or after Enter has returned ErrMore, Finish calls Update about once a millisecond. Finish is for
 // headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {

@@ -6,12 +6,13 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// DrawFinal is [Overlay.Draw] for a game whose picture is smaller than its window, as one of 320 by 240 pixels. Call it
-// in DrawFinalScreen of Ebitengine, behind [ebiten.DefaultDrawFinalScreen] and with its three arguments, instead of Draw.
-// The overlay then has the pixels of the window, and finds the mouse and fingers by m. If m has no inverse, DrawFinal
-// draws nothing. If screen or picture is nil, DrawFinal panics with a [*memory.Misuse]. A dump and Corner Free use
-// picture. Bottom, Covers and Avoid are in pixels of screen. Unless [Overlay.Density] was called, the density is the scale factor
-// of the monitor. Cost: that of Draw, and once a second one allocation.
+// DrawFinal is [Overlay.Draw] for a game whose picture is smaller than its window, for example one of 320 by 240
+// pixels. Call it in DrawFinalScreen of Ebitengine instead of Draw, after [ebiten.DefaultDrawFinalScreen] and with the
+// same three arguments. The overlay then has the pixels of the window, and finds the mouse and fingers by m. If m has
+// no inverse, DrawFinal does nothing. Otherwise, if screen or picture is nil, DrawFinal panics with a [*memory.Misuse].
+// Dumps and Corner Free use picture. Bottom, Covers and Avoid are in pixels of screen. Unless [Overlay.Density] was
+// called, the density is the scale factor of the monitor. Cost: that of Draw, and an allocation in every 60th call and
+// after a change of the size.
 //
 // If Draw of the game draws nothing for some pictures, and ebiten.SetScreenClearedEveryFrame(false) was called,
 // Ebitengine does not call DrawFinalScreen, and the overlay stands still.

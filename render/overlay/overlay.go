@@ -299,8 +299,8 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 // much of the frame arena the previous tick has used. Call Update once a tick, first in Ebitengine's Update. End the
 // memory frame of the previous tick after this call.
 //
-// On a nil Overlay, Update, Draw and Close do nothing, and Frozen returns false. So a game can run if New failed.
-// The other methods need an Overlay, unless their comment states otherwise.
+// On a nil Overlay, Update, Draw, DrawFinal and Close do nothing, and Frozen returns false. So a game can run if New
+// failed. The other methods need an Overlay, unless their comment states otherwise.
 func (o *Overlay) Update() {
 	if o == nil {
 		return

@@ -2,9 +2,9 @@ package overlay
 
 import "github.com/strata-go/strata/render"
 
-// A Timeline is a game that can return to earlier ticks, for example engine.Rewind.Timeline. While the game is frozen, the
-// overlay shows a bar of these ticks. Arrows, the mouse and a finger select a tick. When the game is no longer frozen,
-// it continues from the selected tick.
+// A Timeline is a game that can return to earlier ticks, for example the result of engine.Rewind.Timeline. While the
+// game is frozen, the overlay shows a bar of these ticks. Arrows, the mouse and a finger select a tick. When the game
+// is no longer frozen, it continues from the selected tick.
 type Timeline interface {
 	// Span returns the first tick that Seek reaches, the present tick, and the last tick that Seek reaches. If first
 	// and last are equal, the overlay shows no bar.

@@ -1,5 +1,5 @@
-// Command rewind is a firework whose time runs backwards while R is held. S writes a saved game, L reads it, and a click
-// starts a rocket. No rule knows that it runs twice or later: the state is a pool and two variables, listed in a Set.
+// Command rewind is a firework whose time runs backwards while R is held. S writes a saved game, L reads it, and a
+// click starts a rocket. No rule knows that it runs again: the state is a pool and two variables, listed in a Set.
 //
 //	go run ./demo/dropin/rewind
 package main
