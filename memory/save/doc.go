@@ -17,9 +17,9 @@
 //	Slot   | n | n bytes of the heap | n | n bytes of the world | n | score |  unused  |
 //	         8                                                                         Cap
 //
-// A [State] is anything whose bytes can be visited through a [Coder]: every allocator, tiers.Manager, ecs.World, ecs.Events,
-// particles.System, and variables without pointers ([Value], [Slice]). One method visits the data for all passes:
-// counting, saving, the check before loading, and loading.
+// A [State] is anything whose bytes can be visited through a [Coder]: every allocator, tiers.Manager, ecs.World,
+// ecs.Events, particles.System, and variables without pointers ([Value], [Slice]). One method visits the data for all
+// passes: counting, saving, the check before loading, and loading.
 //
 // # Use it when, and when not
 //
@@ -41,7 +41,7 @@
 // # Cost
 //
 //	Save      a pass that counts, then one that copies: live blocks and metadata, not committed memory
-//	Load      a pass that compares the layout, then one that copies
+//	Load      a pass that compares the layout, then one that copies; more passes if it commits memory
 //	          the first Save allocates, and one with more contents than ever;
 //	          a Load only after a Trim, or if the saved metadata is longer
 //	SaveHash  Save, and a hash of the bytes: a third to two thirds longer

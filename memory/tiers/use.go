@@ -14,8 +14,8 @@ type Use struct {
 
 // EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts whose statistics are all
 // zero. Only InUse, Live and Allocs are set. Over all parts of a tier they add up to those of [Manager.Stats]. With
-// [Config.Tags] they add up to those of [Tag.Stats] over all parts of a tag, except Frame and Level. In Frame and Level
-// the part of a tag is [TagArena.Taken], with Blocks as Live and as Allocs.
+// [Config.Tags], the parts of a tag outside of Frame and Level add up to those of [Tag.Stats]. In Frame and Level the
+// part of a tag is [TagArena.Taken], with Blocks as Live and as Allocs.
 //
 // After a Manager.Free or a Rewind, Taken may be more than the tier has in use. The parts are then cut to what the tier
 // has in use, the later tags first. While workers run, the sums can differ by the effect of their calls. Without

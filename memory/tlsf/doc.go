@@ -34,7 +34,8 @@
 //	Alloc that finds nothing   a list searched, 64 blocks deep, and the ranges that TrimStep has returned;
 //	                           then a system call per Step, or per range that it takes back
 //	Free, FreeAny              constant: at most two merges
-//	Resize                     constant; at the end of a pool a system call per Step
+//	Resize                     constant; at the end of a pool a system call per Step; to grow after a
+//	                           TrimStep, also as Alloc that finds nothing
 //	Stats                      constant; with quick stacks, proportional to what waits
 //	Trim                       what waits, and a system call per pool and per range that TrimStep has
 //	                           returned behind the last live block of the pool
