@@ -242,9 +242,9 @@ func (c *Coder) covers(p unsafe.Pointer) bool {
 // that wraps memory.ErrConfig, and so does saving to a slot of [Set.NewSlot]. If [Coder.Portable] returns true,
 // Elements does nothing.
 //
-// Elements looks at types only. It cannot find out which allocator a container uses. A container has only an offset, which
-// may be that of a live block in several allocators. After a Reset, an offset may be that of no block, and need not be an
-// error. engine.Synctest finds a wrong allocator if its Check calls that of the containers.
+// Elements looks at types only. It cannot find out which allocator a container uses. A container has only an offset,
+// which may be that of a live block in several allocators. After a Reset, an offset may be that of no block, and need
+// not be an error. engine.Synctest finds a wrong allocator if Sync.Check calls Check of the containers.
 func (c *Coder) Elements(t reflect.Type) {
 	if c.blocks || c.file != nil || !c.demands() || c.err != nil || !hasContainer(t) {
 		return

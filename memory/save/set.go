@@ -153,8 +153,8 @@ func (s *Set) measure(canonical bool) (int, error) {
 // these errors the slot is unchanged. If a State visits more or fewer bytes than in the pass that counts bytes, the
 // error wraps [ErrLayout], and the slot is empty.
 //
-// If the States do not allocate, a successful Save allocates only in two cases. Either the number of parts and of calls
-// of [Coder.BeginContent] together is larger than in any pass before, or the number of calls of [Coder.Covers] is.
+// A successful Save allocates only if a State allocates, or if there are more parts and calls of [Coder.BeginContent],
+// or more calls of [Coder.Covers], than in any pass before.
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
 // SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes while it copies them. In a

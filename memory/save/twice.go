@@ -10,7 +10,7 @@ import (
 )
 
 // A Composite is a State that saves other States, as a tiers.Manager saves its pools. States calls yield with each of
-// them until yield returns false. [Set.Add] and [Set.Seal] call it, so that no State is saved twice.
+// them until yield returns false. [Set.Add] and [Set.Seal] call States to find a State that would be saved twice.
 type Composite interface {
 	State
 	States(yield func(State) bool)
