@@ -244,9 +244,9 @@ func (w *World) Close() error {
 // is locked.
 //
 // A world after Reset is not like a new world. Slots keep their generations, so that an Entity from before stays stale.
-// Archetypes keep their order, which is the order of iteration. So the same operations as in a new world give other
-// generations, maybe another order, and another [World.Hash]. If a run must repeat exactly, create a new world, or load
-// a state that a save.Set saved before the first entity was created.
+// Archetypes keep their order, which is the order of iteration. So the same operations as in a new world can give other
+// generations, another order and another [World.Hash]. If a run must repeat exactly, create a new world, or load a
+// state that a save.Set saved before the first entity was created.
 //
 // Cost: a visit to each archetype and a free per chunk. Entities cost nothing, unless an observer watches removal.
 func (w *World) Reset() {

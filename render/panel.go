@@ -112,8 +112,8 @@ func (l Level) Color(accent Color) Color {
 }
 
 // Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used. If Used is not 0, at
-// least one pixel is filled. A white mark shows a peak above 0. If the budget is below the capacity, a red tint covers
-// the track from the budget to the capacity.
+// least one pixel is filled. A white mark shows a peak above 0. If the budget is above 0 and below the capacity, a red
+// tint covers the track from the budget to the capacity.
 func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	q, c := p.Q, l.Color(accent)
 	x, y = p.X+x, p.Y+y

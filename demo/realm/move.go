@@ -106,7 +106,7 @@ func clamp(v, lo, hi float32) float32 {
 // Slide keeps a disc that has moved to *p with velocity *v out of the walls. It pushes the disc out, and reflects the
 // part of *v that points into the wall. This part keeps the share `bounce` of its speed. A disc that was in the open
 // stays in the open at any speed, but may jump over a wall thinner than its step. If pushing fails, *p becomes from,
-// where the disc was before. Slide reports whether the disc touched a wall.
+// where the disc was before, and all of *v is reflected. Slide reports whether the disc touched a wall.
 func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 	if !r.Near(*p, radius) {
 		return false
