@@ -97,9 +97,7 @@ func (w *World) SaveState(c *save.Coder) {
 		s.layoutVersion++
 		s.epoch++
 		w.guard.stopAll(nil)
-		if !c.Undoing() {
-			_ = w.observers.notifyLoad()
-		}
+		_ = w.observers.notifyLoad()
 	}
 }
 
@@ -144,7 +142,7 @@ func (x *entityIndex) saveState(c *save.Coder) {
 		return
 	}
 	was := cap(x.recs)
-	if n > size || known > size || !c.Scanning() && uintptr(size)*recordBytes > max(x.mem.Committed(), uintptr(was)*recordBytes) {
+	if n > size || known > size || !c.Scanning() && uintptr(size)*recordBytes > max(x.mem.Fitted(), uintptr(was)*recordBytes) {
 		c.Differs("the index had %d records of %d", n, size)
 		return
 	}

@@ -16,10 +16,12 @@ func (s *System) saveFile(c *save.Coder) {
 		c.Differs("%d kinds were registered, %d are", kinds, len(s.kinds))
 	case n > s.max:
 		c.Differs("the file has %d particles, the capacity is %d", n, s.max)
-	case (c.Fitting() || c.Loading()) && n > s.usable: // loading another part may have called Trim
-		if c.Commit() {
-			c.Fail(s.commit(n))
+	case c.Fitting():
+		for i := range s.mem {
+			s.mem[i].Fit(c, extent(i, n))
 		}
+	case c.Loading() && n > s.usable: // which also commits, because loading another part may have called Trim
+		c.Fail(s.commit(n))
 	}
 	if c.Failed() {
 		return

@@ -57,7 +57,7 @@ func (l *Linear) saveHooks(c *save.Coder) {
 // loading fail with an error that wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
-	if g.lin.base != nil && (c.Fitting() || c.Loading()) {
+	if g.lin.base != nil && c.Loading() {
 		g.lin.limit = g.lin.mem.Committed()
 	}
 }
@@ -77,7 +77,7 @@ func (f *Frames) SaveState(c *save.Coder) {
 	for i := range f.ring {
 		c.EnterAt("buffer", i)
 		f.ring[i].SaveState(c)
-		if l := &f.ring[i]; c.Fitting() || c.Loading() {
+		if l := &f.ring[i]; c.Loading() {
 			l.limit = min(l.limit, l.mem.Committed())
 			switch {
 			case l.limit > 0:

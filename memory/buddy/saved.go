@@ -22,9 +22,6 @@ func (h *Heap) SaveState(c *save.Coder) {
 	c.Same("the system", uint64(h.system))
 	before := h.committed()
 	h.mem.SaveState(c)
-	if c.Fitting() && !c.Failed() {
-		h.adoptFrom(before)
-	}
 	end := uint32(c.Count(int(before)))
 	save.Var(c, &h.counts)
 	save.Num(c, &h.mask)

@@ -26,9 +26,6 @@ func (h *Heap) SaveState(c *save.Coder) {
 	}
 	c.Same("the alignment", uint64(h.align))
 	h.mem.SaveState(c)
-	if c.Fitting() && !c.Failed() && h.base != nil {
-		h.fitCommitted()
-	}
 	version := h.version()
 	for _, v := range [...]*uint32{&h.spare, &h.cursor, &h.again} {
 		save.Num(c, v)

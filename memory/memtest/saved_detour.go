@@ -82,7 +82,7 @@ func newDetour(t testing.TB, s Subject, src page.Source) *saved {
 		if !c.Fitting() || x.refused == 0 {
 			return
 		}
-		c.Again()
+		c.Commit(nil)
 		if x.refused--; x.refused == 0 {
 			c.Differs("it is another")
 		}

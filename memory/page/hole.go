@@ -12,23 +12,32 @@ import (
 // holes are the pages of a Prefix, below its committed end, that [Prefix.Drop] has decommitted.
 type holes struct {
 	set   []uint64 // a bit per page; nil before the first Drop
-	bytes uintptr  // in these pages
+	ready []uint64 // those that a load has committed: see fit; nil without a load
+	bytes uintptr  // in the pages of set
 }
 
-func (h *holes) has(page uintptr) bool {
-	return page>>6 < uintptr(len(h.set)) && h.set[page>>6]>>(page&63)&1 != 0
+func (h *holes) has(page uintptr) bool { return isSet(h.set, page) }
+
+func isSet(set []uint64, page uintptr) bool {
+	return page>>6 < uintptr(len(set)) && set[page>>6]>>(page&63)&1 != 0
 }
 
-// mark makes n pages from first on holes, or no holes.
+// mark makes n pages from first on holes, or no holes. They are not ready.
 func (h *holes) mark(first, n uintptr, hole bool) {
-	if need := (first + n + 63) >> 6; hole && need > uintptr(len(h.set)) {
-		h.set = append(h.set, make([]uint64, need-uintptr(len(h.set)))...)
+	mark(&h.set, first, n, hole)
+	mark(&h.ready, first, n, false)
+}
+
+// mark sets or clears n bits from first on. Behind the words all bits are clear.
+func mark(set *[]uint64, first, n uintptr, on bool) {
+	if need := (first + n + 63) >> 6; on && need > uintptr(len(*set)) {
+		*set = append(*set, make([]uint64, need-uintptr(len(*set)))...)
 	}
-	for i := first; i < first+n; i++ {
-		if hole {
-			h.set[i>>6] |= 1 << (i & 63)
+	for i := first; i < min(first+n, uintptr(len(*set))<<6); i++ {
+		if on {
+			(*set)[i>>6] |= 1 << (i & 63)
 		} else {
-			h.set[i>>6] &^= 1 << (i & 63)
+			(*set)[i>>6] &^= 1 << (i & 63)
 		}
 	}
 }
@@ -92,17 +101,13 @@ func (p *Prefix) decommit(m Memory, off, n uintptr) error {
 
 // Fill commits n dropped bytes at off again. They are zero afterwards. They must be one or more whole pages, all of
 // them dropped. If they are not, or if p is closed or busy (see [Prefix.Busy]), Fill panics with a [*memory.Misuse].
-// Fill makes one call of the source. If the source fails, Fill returns its error. A soft limit, the end of the source
+// Fill makes one call of the source, or none if a load has committed the bytes. If the source fails, Fill returns its error. A soft limit, the end of the source
 // and a panic have the same effects as in [Prefix.Ensure].
 func (p *Prefix) Fill(off, n uintptr) error {
 	p.mustBe("Fill", off, n, true)
 	p.busy = true
 	defer func() { p.busy = false }()
-	err := p.src.Commit(p.mem, off, n)
-	if p.mem.Base == nil {
-		return memory.ErrClosed
-	}
-	if err != nil {
+	if err := p.provide(off, n); err != nil {
 		return err
 	}
 	p.holes.mark(off/p.page, n/p.page, false)
@@ -151,22 +156,31 @@ func (p *Prefix) mustBe(op string, off, n uintptr, hole bool) {
 // trimHoles is Trim if there may be holes behind keep: a call of the source for each run of pages between them.
 func (p *Prefix) trimHoles(keep uintptr) error {
 	for p.committed > keep {
-		page := (p.committed - 1) / p.page
-		if p.holes.has(page) {
+		page, end := (p.committed-1)/p.page, p.committed/p.page
+		if p.holes.gone(page) {
 			p.holes.mark(page, 1, false)
 			p.holes.bytes -= p.page
 			p.committed = page * p.page
 			continue
 		}
-		for page > keep/p.page && !p.holes.has(page-1) {
+		for page > keep/p.page && !p.holes.gone(page-1) {
 			page--
 		}
 		if err := p.cut(page * p.page); err != nil {
 			return err
 		}
+		for i := page; i < end; i++ {
+			if p.holes.has(i) { // it was ready
+				p.holes.mark(i, 1, false)
+				p.holes.bytes -= p.page
+			}
+		}
 	}
 	return nil
 }
+
+// gone reports whether a page is a hole that no load has committed.
+func (h *holes) gone(page uintptr) bool { return h.has(page) && !isSet(h.ready, page) }
 
 // count returns the bytes of the holes below end, and whether there are others.
 func (h *holes) count(pageBytes, end uintptr) (bytes uintptr, others bool) {

@@ -21,13 +21,15 @@ type Prefix struct {
 	//	(2) step is a multiple of Granule, up to mem.Size while p is open, and page a power of two from Granule to BaseAlign
 	//	(3) a closed Prefix has neither base nor size nor committed bytes
 	//	(4) every hole is a page below committed, and their bytes are counted
-	//	(5) committed <= open <= mem.Size, and open is a multiple of Granule; mem permits nothing
+	//	(5) committed+spare <= open <= mem.Size, and open is a multiple of Granule; mem permits nothing
+	//	(6) committed+spare <= size, and spare is a multiple of Granule; without a hole there is no ready one
 
 	src       Source
 	mem       Memory   // as the source returned it, for Release
 	size      uintptr  // the bytes of mem that were asked for and are used
 	committed uintptr  // bytes
-	open      uintptr  // bytes from the base that may be accessible: committed ones, and holes that were trimmed
+	spare     uintptr  // bytes behind them that a load has committed: see fit
+	open      uintptr  // bytes from the base that may be accessible: committed ones, spare ones, and holes that were trimmed
 	step      uintptr  // bytes; 0: a share of committed
 	page      uintptr  // the bytes that the source commits and decommits at once
 	holes     holes    // dropped pages
@@ -183,7 +185,7 @@ func (p *Prefix) Watch(lost func()) {
 
 // shut closes p without releasing anything.
 func (p *Prefix) shut() {
-	p.mem, p.size, p.committed, p.open, p.holes = Memory{}, 0, 0, 0, holes{}
+	p.mem, p.size, p.committed, p.spare, p.open, p.holes = Memory{}, 0, 0, 0, 0, holes{}
 	p.tracker.end()
 	p.endWatch()
 }
@@ -258,17 +260,25 @@ func (p *Prefix) grow(n uintptr) error {
 		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
 			Reason: "the Prefix is committing or decommitting: a function of OnSoft must not allocate from its own budget"})
 	}
+	fitted, to := p.Fitted(), p.Ahead(n)
+	if n <= fitted {
+		p.committed = min(to, fitted)
+		p.spare = fitted - p.committed
+		return nil
+	}
 	p.busy = true
 	defer func() { p.busy = false }()
-	exact := align.Up(n, Granule) - p.committed
-	ahead := p.Ahead(n) - p.committed
-	got, err := commitSome(p.src, p.mem, p.committed, exact, ahead)
+	exact := align.Up(n, Granule) - fitted
+	got, err := commitSome(p.src, p.mem, fitted, exact, to-fitted)
 	if p.mem.Base == nil {
 		return memory.ErrClosed // the source has ended during the call
 	}
-	p.committed += got
+	if err != nil {
+		return err
+	}
+	p.committed, p.spare = fitted+got, 0
 	p.open = max(p.open, p.committed)
-	return err
+	return nil
 }
 
 // Ahead returns an upper bound of Committed after Ensure(n). If n bytes are committed already, Ahead returns Committed.
@@ -295,8 +305,11 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 // dropped (see [Prefix.Drop]). The memory up to Committed is unchanged. If the source ends during the call and p
 // watches it (see [Prefix.Watch]), p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
-	if n >= p.committed || p.busy {
+	if n >= p.Fitted() || p.busy {
 		return nil
+	}
+	if err := p.dropSpare(); err != nil {
+		return err
 	}
 	keep := align.Up(n, p.page)
 	if keep >= p.committed {
@@ -353,8 +366,11 @@ func (p *Prefix) Check() error {
 	var errs []error
 	if p.committed > p.size || p.committed%Granule != 0 {
 		errs = append(errs, fmt.Errorf("page: committed %d is not whole granules within the reservation of %d bytes", p.committed, p.size))
-	} else if p.open < p.committed || p.open > p.mem.Size || p.open%Granule != 0 || p.mem.inside || p.mem.open != 0 {
+	} else if p.open < p.Fitted() || p.open > p.mem.Size || p.open%Granule != 0 || p.mem.inside || p.mem.open != 0 {
 		errs = append(errs, fmt.Errorf("page: %d bytes are accessible: want the %d committed ones, to %d", p.open, p.committed, p.mem.Size))
+	}
+	if p.spare%Granule != 0 || p.spare > p.size-min(p.committed, p.size) {
+		errs = append(errs, fmt.Errorf("page: a load has committed %d bytes behind %d of %d", p.spare, p.committed, p.size))
 	}
 	if p.size > p.mem.Size || p.size%Granule != 0 || p.mem.Size%Granule != 0 || p.mem.Base == nil && p.size != 0 {
 		errs = append(errs, fmt.Errorf("page: %d bytes are used of the %d reserved bytes at %p", p.size, p.mem.Size, p.mem.Base))

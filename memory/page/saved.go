@@ -6,10 +6,9 @@ import (
 )
 
 // SaveState saves the number of committed bytes, because this number decides where an allocator places its next block.
-// [Prefix.SaveHoles] saves which pages are dropped. A load begins with a pass that changes no state. In this pass
-// SaveState commits the bytes that are missing. If the commit fails, loading fails with an error that wraps that of
-// [Prefix.Ensure]. After this pass SaveState decommits the bytes above the saved number. If the source refuses to
-// decommit them, they stay committed.
+// [Prefix.SaveHoles] saves which pages are dropped. In a fitting pass SaveState calls [Prefix.Fit] for the saved number,
+// and in the loading pass Committed becomes this number. If the source refuses to decommit bytes above it, they stay
+// committed.
 //
 // If p is closed, saving and loading fail with an error that wraps memory.ErrClosed. If p is busy (see [Prefix.Busy]),
 // the error wraps save.ErrBusy. If Reserved differs from the saved reservation, loading fails with an error that wraps
@@ -30,11 +29,12 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	case c.Failed():
 	case n > uint64(p.size) || n%Granule != 0:
 		c.Differs("%d bytes were committed of %d", n, p.size)
-	case c.Fitting() && uintptr(n) > p.committed:
-		if c.Commit() {
-			c.Fail(p.Ensure(uintptr(n)))
-		}
+	case c.Fitting():
+		p.Fit(c, uintptr(n))
 	case c.Loading():
+		if more := uintptr(n) - p.committed; uintptr(n) > p.committed && more <= p.spare {
+			p.committed, p.spare = uintptr(n), p.spare-more
+		}
 		_ = p.Trim(uintptr(n))
 		p.failEnded(c)
 	}
@@ -50,44 +50,42 @@ func (p *Prefix) failEnded(c *save.Coder) {
 // SaveHoles saves which pages are dropped (see [Prefix.Drop]). SaveState of an allocator must call it after the
 // allocator's metadata was saved or loaded.
 //
-// A load calls fill and undrop only if the pages that are dropped now differ from those of the saved state. The
-// function fill is called first. It must commit all pages that are dropped now. If fill fails, loading fails with an
-// error that wraps that of fill. The load then drops the pages of the saved state. If the source refuses to decommit
-// the bytes [from, to), SaveHoles calls undrop, which must record that these bytes stay committed.
-func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
-	count, same := 0, true
+// A fitting pass commits the pages that are dropped now and were not dropped in the saved state. If that fails, loading
+// fails with an error that wraps that of the source. The load drops the pages of the saved state that are not dropped
+// now. If the source refuses to decommit the bytes [from, to), SaveHoles calls undrop, which must record that these
+// bytes stay committed.
+func (p *Prefix) SaveHoles(c *save.Coder, undrop func(from, to uintptr)) {
+	if c.Loading() {
+		p.takeReady()
+	}
+	count := 0
 	for from, to := p.NextHole(0); from < to; from, to = p.NextHole(to) {
 		count++
 	}
-	n := c.Count(count)
-	same = n == count
-	at, inside := uintptr(0), uintptr(0)
-	for range n {
+	at, filled := uintptr(0), uintptr(0)
+	for range c.Count(count) {
 		from, to := p.NextHole(at)
-		was, end := uintptr(c.Word(uint64(from))), uintptr(c.Word(uint64(to)))
-		same = same && was == from && end == to
-		if c.Fitting() && c.Undoing() {
-			for from, to = p.NextHole(was); from < min(to, end); from, to = p.NextHole(to) {
-				inside += min(to, end) - max(from, was)
-			}
-			_, to = p.NextHole(at)
-		}
 		at = to
-		if c.Loading() && !same {
-			p.dropRest(was, end, undrop)
+		from, to = uintptr(c.Word(uint64(from))), uintptr(c.Word(uint64(to)))
+		if c.Fitting() && !c.Failed() {
+			if (from|to)%p.page != 0 || from < filled || to <= from || to > p.size {
+				c.Differs("the bytes [%d, %d) were dropped", from, to)
+			}
+			p.fitHoles(c, filled, from)
+			filled = to
 		}
+		if c.Loading() {
+			p.dropRest(from, to, undrop)
+		}
+	}
+	if c.Fitting() {
+		p.fitHoles(c, filled, p.committed)
 	}
 	p.failEnded(c)
-	if c.Undoing() && inside == p.holes.bytes { // the load drops all saved pages again
-		same = true
-	}
-	if c.Fitting() && !c.Failed() && !same && (p.holes.bytes == 0 || c.Commit()) {
-		c.Fail(fill())
-	}
 }
 
-// dropRest drops the pages of [from, to) that are not dropped. Some are, if this undoes a load that has filled only a
-// part of them. It calls undrop for those that the source refuses to decommit.
+// dropRest drops the pages of [from, to) that are not dropped. It calls undrop for those that the source refuses to
+// decommit.
 func (p *Prefix) dropRest(from, to uintptr, undrop func(from, to uintptr)) {
 	for from < to && p.mem.Base != nil { // the source may end
 		end, next := p.NextHole(from)

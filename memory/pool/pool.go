@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // A Pool has objects of one type, which are found by handles. Objects never move. A freed object leaves a vacant slot
@@ -192,6 +193,8 @@ func (p *Pool[T]) ensure(n uint) error {
 	p.soiled = min(p.soiled, p.ready()) // decommitted memory is zero when it is committed again
 	return p.mem.Ensure(uintptr(n) * stride[T]())
 }
+
+func (p *Pool[T]) fit(c *save.Coder, n uint) { p.mem.Fit(c, uintptr(n)*stride[T]()) }
 
 func (p *Pool[T]) soil(i, end uint) {
 	invariant.Freed(unsafe.Pointer(p.at(i)), uintptr(end-i)*unsafe.Sizeof(*new(T)))

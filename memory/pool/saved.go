@@ -33,9 +33,7 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 	}
 	c.Elements(reflect.TypeFor[T]())
 	c.Same("the size of an object", uint64(stride[T]()))
-	before := p.ready()
 	p.mem.SaveState(c)
-	meta(&p.slots).fitted(c, before, p.ready())
 	meta(&p.slots).saveSlots(c)
 	saveRows[T](c, &p.slots, "slot", p.base, p.ready())
 }
@@ -52,20 +50,11 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 	c.Elements(reflect.TypeFor[Cold]())
 	c.Same("the size of a hot part", uint64(stride[Hot]()))
 	c.Same("the size of a cold part", uint64(stride[Cold]()))
-	before := p.ready()
 	p.hot.SaveState(c)
 	p.cold.SaveState(c)
-	meta(&p.slots).fitted(c, before, p.ready())
 	meta(&p.slots).saveSlots(c)
 	saveRows[Hot](c, &p.slots, "hot slot", p.hotBase, uint(p.hot.Committed()/stride[Hot]()))
 	saveRows[Cold](c, &p.slots, "cold slot", p.coldBase, uint(p.cold.Committed()/stride[Cold]()))
-}
-
-// fitted records that the slots from before to now have new memory, which is zero, if this is the fit.
-func (s *metadata) fitted(c *save.Coder, before, now uint) {
-	if c.Fitting() && now > before {
-		s.soiled = min(s.soiled, before)
-	}
 }
 
 // saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
@@ -151,10 +140,7 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	}
 	c.Same("the size of a slot", uint64(b.size))
 	c.Same("the capacity", uint64(b.capacity))
-	before := b.mem.Committed()
-	if b.mem.SaveState(c); c.Fitting() && b.mem.Committed() > before {
-		b.soiled = min(b.soiled, before/b.size)
-	}
+	b.mem.SaveState(c)
 	// No Count for opened: Metadata saves less than a byte for each slot. The entries decide how many slots refill opens.
 	w := [...]uint64{uint64(b.opened), uint64(len(b.free)), uint64(b.peak), uint64(b.soiled), uint64(b.n), b.allocs, b.failures}
 	if c.Words(w[:]); c.Loading() {

@@ -48,11 +48,14 @@ func (s *metadata) saveFileSlots(c *save.Coder, g backing) (end uint) {
 		c.Differs("the file has %d slots, the capacity is %d", known, s.capacity)
 	case open > known || vacant+retired > open:
 		c.Differs("%d slots are open and %d vacant, of %d", open, vacant, known)
-	case (c.Fitting() || c.Loading()) && (known > uint(len(s.gens)) || open > g.ready()): // loading another part may have called Trim
-		if c.Commit() {
-			s.lengthen(known)
-			c.Fail(s.provide(open, g))
-		}
+	case c.Fitting():
+		had := uint(len(s.gens))
+		s.lengthen(known)
+		s.shorten(had)
+		g.fit(c, open)
+	case c.Loading(): // which also commits, because loading another part may have called Trim
+		s.lengthen(known)
+		c.Fail(s.provide(open, g))
 	}
 	if c.Failed() {
 		return 0
@@ -63,9 +66,9 @@ func (s *metadata) saveFileSlots(c *save.Coder, g backing) (end uint) {
 		clear(s.gens)
 		clear(s.live)
 	}
-	save.Vec(c, s.gens[:min(known, uint(len(s.gens)))])
-	save.Vec(c, s.free[:min(vacant, uint(len(s.free)))])
-	save.Vec(c, s.live[:min((open+63)/64, uint(len(s.live)))])
+	save.Vec(c, s.gens[:known])
+	save.Vec(c, s.free[:vacant])
+	save.Vec(c, s.live[:(open+63)/64])
 	return open
 }
 

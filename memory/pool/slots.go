@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // worn is the generation at which a slot is retired: after another reuse the handles of its first object would be valid
@@ -72,6 +73,8 @@ type backing interface {
 	ready() uint
 	// ensure commits memory for the first n slots or changes nothing.
 	ensure(n uint) error
+	// fit commits memory for the first n slots for a load.
+	fit(c *save.Coder, n uint)
 	// soil poisons the slots from i to end.
 	soil(i, end uint)
 	// damage returns what was written to slot i since it was poisoned, and where; "" if nothing.

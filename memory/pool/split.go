@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // A Split is a [Pool] whose objects have two parts in two regions: Hot for the fields that every frame reads, and
@@ -175,6 +176,11 @@ func (p *Split[Hot, Cold]) ensure(n uint) (err error) {
 		return memory.ErrClosed
 	}
 	return nil
+}
+
+func (p *Split[Hot, Cold]) fit(c *save.Coder, n uint) {
+	p.hot.Fit(c, uintptr(n)*stride[Hot]())
+	p.cold.Fit(c, uintptr(n)*stride[Cold]())
 }
 
 func (p *Split[Hot, Cold]) soil(i, end uint) {

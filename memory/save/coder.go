@@ -43,9 +43,7 @@ type Coder struct {
 	pass      pass
 	canonical bool
 	bare      bool
-	dry       bool   // the first pass fitting of a load: see Commit
-	undoing   bool   // a pass of undo.go
-	quiet     bool   // demand nothing: undoing, or a part was visited in part only
+	set       *Set
 	buf       []byte // of the slot, as long as its state
 	at        int    // the next byte
 	again     bool   // another pass fitting is needed
@@ -84,27 +82,25 @@ type label struct {
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
 // Fitting reports whether this is a fitting pass: a pass before loading. It returns true after an error, too. In this
-// pass the State compares its layout with what was saved. It also commits the memory and extends the metadata that
+// pass the State compares its layout with what was saved. It also commits the memory and reserves the capacity that
 // loading needs, so that loading from a slot cannot fail. The State must test [Coder.Failed] first, and must change
-// nothing else. The pass may run several times, see [Coder.Again], and a loading pass need not follow.
+// nothing else: what it commits must not be used before the loading pass. A page.Prefix does all that, see page.Prefix.Fit.
+// The pass may run several times, see [Coder.Commit], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
-// Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
-// pass, unless it has called [Coder.Commit]. Committing may call functions of the program, and these may decommit
-// memory of another State. If Again is called in four fitting passes of one load, the error wraps
-// memory.ErrOutOfMemory. A pass in which Commit returns false does not count. In other passes Again has no effect.
-func (c *Coder) Again() { c.again = true }
-
-// Commit reports whether a State may commit memory for the load now. A State should call it in a fitting pass before it
-// commits. If Commit returns true, it has called [Coder.Again]. If it returns false, the State must return. The Set
-// then notes the present metadata, and visits the State again. If the load fails before it has changed the state, the
-// Set loads this metadata, and the State decommits what was committed: see [Coder.Undoing]. In other passes Commit
-// returns true.
-func (c *Coder) Commit() bool {
-	if c.again = true; c.dry && c.err == nil {
-		c.err = errDry
+// Commit demands one more fitting pass over all States. A State must call it in a fitting pass before it commits memory,
+// unless page.Prefix.Fit does. Committing may call functions of the program, and these may decommit memory of another
+// State. If Commit is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory.
+//
+// The Set calls the function rest when the load has ended: it was loaded, refused, or has panicked. rest must decommit
+// what the load did not use. It must not call the Set, and may be nil. In other passes Commit has no effect.
+func (c *Coder) Commit(rest func()) {
+	if c.pass != fitting {
+		return
 	}
-	return c.err != errDry
+	if c.again = true; rest != nil {
+		c.set.rests = append(c.set.rests, rest)
+	}
 }
 
 // Scanning reports whether this is a scanning pass: the pass of [Set.Scan]. In this pass the State must change nothing.
@@ -114,11 +110,6 @@ func (c *Coder) Scanning() bool { return c.pass == scanning }
 // an error it returns false. Before a loading pass all States had a pass in which [Coder.Fitting] returned true. There
 // is one exception: the loading pass in which a failed [Set.Read] restores the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
-
-// Undoing reports whether this fitting or loading pass follows a failed load, and restores the metadata to decommit
-// memory: see [Coder.Commit]. The other values are those that the State has already, so a State must not tell others
-// that it was loaded.
-func (c *Coder) Undoing() bool { return c.undoing && c.pass >= fitting && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
 // addresses. Types that it visits should have no padding: Go does not define those bytes, and equal values may

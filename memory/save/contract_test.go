@@ -321,10 +321,10 @@ func TestSet_FitsFourTimes(t *testing.T) {
 	set := visited(t, func(c *save.Coder) {
 		if c.Word(1); c.Fitting() {
 			if fitted++; fitted <= few {
-				c.Again()
+				c.Commit(nil)
 			}
 		} else {
-			c.Again() // without effect
+			c.Commit(nil) // without effect
 		}
 	}, func(c *save.Coder) { c.Word(2) })
 	slot, file := filled(t, set, set.NewSlot(100)), fileOf(t, set)

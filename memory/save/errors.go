@@ -43,8 +43,5 @@ var (
 	// errElements, too.
 	errElements = fmt.Errorf("lie in an allocator that no earlier part of the Set saves with its contents: add it; a Set for files is another one: %w", memory.ErrConfig)
 
-	// errDry ends the visit of a State that must commit memory.
-	errDry = errors.New("save: memory must be committed")
-
 	errBlocks = fmt.Errorf("%w: bytes of an unknown type", ErrPortable)
 )

@@ -43,15 +43,14 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	if err != nil {
 		return err
 	}
+	defer s.rest()
 	var before bytes.Buffer
 	if err = r.fit(); err == nil {
 		err = s.Write(&before)
 	}
 	if err != nil {
-		s.takeBack()
 		return err
 	}
-	s.before = nil
 	s.loads++
 	if err = r.run(loading); err == nil {
 		return nil
@@ -74,7 +73,7 @@ func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	if err != nil {
 		return err
 	}
-	defer s.takeBack()
+	defer s.rest()
 	return r.fit()
 }
 
@@ -83,8 +82,7 @@ type fileReader struct {
 	set   *Set
 	file  *file
 	parts map[string][]byte // by the names of the Set
-	again bool              // a part has called Coder.Again
-	dry   bool              // the next pass is the first one
+	again bool              // a part has called Coder.Commit
 }
 
 // open reads a whole file.
@@ -248,20 +246,12 @@ func (s *Set) names() string {
 // few joins up to 20 names.
 func few(names []string) string { return strings.Join(names[:min(len(names), 20)], ", ") }
 
-// fit makes passes fitting until none commits memory. The caller takes back what was committed if the load fails.
+// fit makes the fitting passes. The caller defers rest.
 func (r *fileReader) fit() error {
-	r.dry, r.set.before = true, nil
-	err := r.run(fitting)
-	n := 1
-	if err == nil && r.again {
-		n = r.set.note()
-	}
-	for ; err == nil && r.again; n++ {
-		if n == fits {
-			return errAgain
-		}
+	err := fit(func() (again bool, err error) {
 		err = r.run(fitting)
-	}
+		return r.again, err
+	})
 	if err != nil {
 		return err
 	}
@@ -303,20 +293,17 @@ func (r *fileReader) run(p pass) error {
 		return err
 	}
 	defer r.set.end()
-	dry := r.dry
-	r.again, r.dry = false, false
+	r.again = false
 	for i := range r.set.parts {
 		x := &r.set.parts[i]
 		body, ok := r.parts[x.name]
-		if x.grows = x.grows && !dry; !ok {
+		if !ok {
 			continue
 		}
-		c := Coder{pass: p, canonical: true, file: r.file, buf: body, dry: dry}
+		c := Coder{pass: p, canonical: true, file: r.file, set: r.set, buf: body}
 		c.Enter(x.name)
 		x.state.SaveState(&c)
-		if r.again = r.again || c.again; dry {
-			c.endDry(x, 1)
-		}
+		r.again = r.again || c.again
 		if c.err == nil && c.at != len(body) {
 			c.Differs("%d bytes of %d were visited%s", c.at, len(body), c.advice())
 		}

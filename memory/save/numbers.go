@@ -223,7 +223,7 @@ func (c *Coder) Covers(p unsafe.Pointer, n uintptr) {
 
 // demands reports whether this is a pass that finds out whether all blocks are saved.
 func (c *Coder) demands() bool {
-	return (c.pass == measuring && !c.canonical || c.pass == fitting) && !c.quiet
+	return c.pass == measuring && !c.canonical || c.pass == fitting
 }
 
 func (c *Coder) covers(p unsafe.Pointer) bool {

@@ -161,7 +161,7 @@ func TestSet_RefusedLoadsChangeNothing(t *testing.T) {
 		for _, s := range []*save.Set{set, files} {
 			must(t, s.Add(name, x.state), s.AddFunc("later", func(c *save.Coder) {
 				if c.Fitting() && refuse > 0 {
-					c.Again()
+					c.Commit(nil)
 					if refuse--; refuse == 0 {
 						c.Differs("it is refused")
 					}
@@ -249,10 +249,10 @@ func TestSet_LoadCommitsBeforeTheAllocatorOfAWorld(t *testing.T) {
 	must(t, first.Close(), second.Close())
 }
 
-// A function of a page source may trim an allocator for which a load has committed memory. If the load is then refused,
-// the allocator describes the memory that it has.
+// A function of a page source may change an allocator for which a load has committed memory. If the load is then refused,
+// the allocator has this change and no other.
 func TestSet_RefusedLoadKeepsWhatTheSourceHasChanged(t *testing.T) {
-	for _, change := range []string{"trim"} {
+	for _, change := range []string{"trim", "free", "alloc"} {
 		limit := page.NewLimit(page.Default(), 0)
 		a, b := some(tlsf.New(limit, tlsf.Config{Reserve: 8 << 20})), some(tlsf.New(limit, tlsf.Config{Reserve: 8 << 20}))
 		set, fits := new(save.Set), 0
@@ -272,7 +272,7 @@ func TestSet_RefusedLoadKeepsWhatTheSourceHasChanged(t *testing.T) {
 		if change == "trim" {
 			a.Free(cached, 1<<20) // and leave it committed
 		}
-		inUse, calls := a.Stats().InUse, 0
+		inUse, calls, got := a.Stats().InUse, 0, unsafe.Pointer(nil)
 		limit.OnSoft(limit.Committed()+5<<19, func(uintptr, uintptr) { // during the commit of b
 			if calls++; calls > 1 {
 				return
@@ -280,6 +280,12 @@ func TestSet_RefusedLoadKeepsWhatTheSourceHasChanged(t *testing.T) {
 			switch change {
 			case "trim":
 				must(t, a.Trim())
+			case "free":
+				a.Free(cached, 1<<20)
+				inUse = 0
+			case "alloc":
+				got = some(a.Alloc(1<<10, 16))
+				inUse = a.Stats().InUse
 			}
 		})
 		err := set.Load(slot)
@@ -288,7 +294,9 @@ func TestSet_RefusedLoadKeepsWhatTheSourceHasChanged(t *testing.T) {
 		}
 		must(t, a.Check(), b.Check())
 		x := some(a.Alloc(100<<10, 16))
-		clear(unsafe.Slice((*byte)(x), 100<<10))
+		if clear(unsafe.Slice((*byte)(x), 100<<10)); x == got {
+			t.Error("a live block was allocated again")
+		}
 		must(t, a.Close(), b.Close())
 	}
 }

@@ -21,9 +21,8 @@ type Set struct {
 	sealed bool
 	busy   bool // a pass is running
 	loads  uint64
-	coder  Coder  // reused, so that no pass allocates
-	before []byte // the metadata of parts that grow, during a load: see undo.go
-	undo   bool   // a pass visits these parts only
+	coder  Coder    // reused, so that no pass allocates
+	rests  []func() // what Coder.Commit has got during the present load
 }
 
 // A part is a State with its name.
@@ -32,7 +31,6 @@ type part struct {
 	state  State
 	blocks bool         // it may save the elements of containers; from Seal on
 	boxed  reflect.Type // of its rows, if they have containers; from Seal on
-	grows  bool         // the present load has to commit memory for it
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
@@ -191,13 +189,12 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 // contract, and panics or fails while it is loaded, the result is a mixture of both states.
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
-// Load that fails decommits this memory again, unless the page source refuses to, or a State commits without
-// [Coder.Commit]. Then an allocator has more bytes committed than before, up to the number of the saved state, and
-// later blocks may get other addresses than without the call. A failed Load may also have freed blocks in flight:
-// blocks that another goroutine has passed back to their allocator.
+// Load that fails decommits this memory again, unless a State passes no function to [Coder.Commit]. If the page source
+// refuses to, the memory stays committed, and Stats does not count it until it is used. A failed Load may also have freed blocks in flight: blocks that another goroutine has
+// passed back to their allocator.
 //
-// A function of page.Limit.OnSoft that runs during Load may trim the parts. It must not allocate or free in them:
-// after a failed Load, a block could then be allocated twice.
+// A function of page.Limit.OnSoft that runs during Load may use the parts. A Load that fails leaves what it has done, and
+// one that succeeds replaces it.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
 // [ErrLayout], [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the
@@ -226,27 +223,39 @@ func (s *Set) load(canonical bool, buf []byte) error {
 	if s.busy {
 		return s.begin()
 	}
-	s.before, s.coder.dry = nil, true
-	_, err := s.run(fitting, canonical, buf)
-	n := 1
-	if err == nil && s.coder.again {
-		n = s.note()
-	}
-	for ; err == nil && s.coder.again; n++ {
-		if n == fits {
-			err = errAgain
-		} else {
-			_, err = s.run(fitting, canonical, buf)
-		}
-	}
+	defer s.rest()
+	err := fit(func() (again bool, err error) {
+		_, err = s.run(fitting, canonical, buf)
+		return s.coder.again, err
+	})
 	if err != nil {
-		s.takeBack()
 		return err
 	}
-	s.before = nil
 	s.loads++
 	_, err = s.run(loading, canonical, buf)
 	return err
+}
+
+// fit makes fitting passes until none commits memory.
+func fit(pass func() (again bool, err error)) error {
+	for range fits {
+		if again, err := pass(); err != nil || !again {
+			return err
+		}
+	}
+	return errAgain
+}
+
+// rest ends a load, also if a function of the program has panicked. A fitting pass changes nothing but memory that the
+// States hide until the load. So a load that is refused has nothing else to undo. If s is busy, another load is running.
+func (s *Set) rest() {
+	for !s.busy && len(s.rests) > 0 {
+		last := len(s.rests) - 1
+		f := s.rests[last]
+		s.rests[last] = nil
+		s.rests = s.rests[:last]
+		f()
+	}
 }
 
 // begin begins a pass. The caller defers end.
@@ -259,7 +268,7 @@ func (s *Set) begin() error {
 }
 
 // end ends a pass. The Coder must keep neither the memory of a slot nor the yield of Scan: the slot may be dropped.
-func (s *Set) end() { s.busy, s.coder.dry, s.coder.buf, s.coder.yield = false, false, nil, nil }
+func (s *Set) end() { s.busy, s.coder.buf, s.coder.yield = false, nil, nil }
 
 func (s *Set) owns(slot *Slot) error {
 	switch {
@@ -279,14 +288,11 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 	defer s.end()
 	c := &s.coder
 	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, covered: c.covered[:0],
-		hashing: c.hashing && p == saving, dry: c.dry && p == fitting, bare: s.undo, undoing: s.undo, quiet: s.undo, lanes: start}
+		hashing: c.hashing && p == saving, set: s, lanes: start}
 	if p == measuring {
 		c.lengths = c.lengths[:0]
 	}
 	for i := range s.parts {
-		if s.undo && !s.parts[i].grows {
-			continue
-		}
 		s.runPart(c, &s.parts[i])
 		if c.err != nil {
 			return 0, c.err
@@ -301,7 +307,6 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 func (s *Set) runPart(c *Coder, p *part) {
 	c.Enter(p.name)
 	defer c.Leave()
-	depth := c.depth
 	c.blocks = c.blocks || p.blocks
 	head, whole := c.at, c.buf
 	c.noted = 0
@@ -322,9 +327,6 @@ func (s *Set) runPart(c *Coder, p *part) {
 	}
 	if p.state.SaveState(c); p.boxed != nil {
 		c.Elements(p.boxed)
-	}
-	if c.dry {
-		c.endDry(p, depth)
 	}
 	if c.Saving() {
 		c.endLength(i, c.at-head-8)

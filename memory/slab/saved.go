@@ -61,12 +61,7 @@ func (h *Heap) saveState(c *save.Coder) {
 	if !c.Failed() {
 		h.saveMaps(c, units, was)
 	}
-	h.mem.SaveHoles(c, func() error {
-		if end := h.limit / unitGranules; !h.fill(0, end, end) {
-			return memory.ErrOutOfMemory
-		}
-		return nil
-	}, func(from, to uintptr) {
+	h.mem.SaveHoles(c, func(from, to uintptr) {
 		h.mark(from>>unitShift, to>>unitShift, vacant)
 		invariant.Freed(unsafe.Add(h.base, from), to-from)
 	})

@@ -68,7 +68,7 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 	}
 }
 
-// saveMemory visits the committed bytes of pool k. What the fit commits becomes free memory.
+// saveMemory visits the committed bytes of pool k. The fit lengthens the starts for what it commits.
 func (h *Heap) saveMemory(c *save.Coder, k int) {
 	c.EnterAt("pool", k)
 	defer c.Leave()
@@ -77,11 +77,7 @@ func (h *Heap) saveMemory(c *save.Coder, k int) {
 	if h.failEnded(c); !c.Fitting() || c.Failed() {
 		return
 	}
-	if err := h.reach(pl, h.committed(pl)); err != nil {
-		c.Fail(err)
-		return
-	}
-	h.extendTo(k)
+	c.Fail(h.reach(pl, uint32(pl.mem.Fitted()>>h.grain)))
 }
 
 // failEnded makes a pass fail if the source of a pool has ended in a call of the pass.
@@ -132,9 +128,7 @@ func (h *Heap) markStarts(c *save.Coder, set bool) {
 // saveHoles visits the dropped pages of pool k.
 func (h *Heap) saveHoles(c *save.Coder, k int) {
 	mem := &h.pools[k].mem
-	mem.SaveHoles(c, func() error {
-		return h.fillRange(k, 0, h.committed(&h.pools[k]))
-	}, func(from, to uintptr) {
+	mem.SaveHoles(c, func(from, to uintptr) {
 		if !h.closed {
 			lo, end := uint32(from>>h.grain), uint32(to>>h.grain)
 			h.undrop(h.droppedIn(k, lo, end), lo, end)
