@@ -317,6 +317,7 @@ func (h *Heap) Trim() error {
 		return fmt.Errorf("buddy: trim: %w", err)
 	}
 	h.abandon(h.ladder.whole(), h.committed(), before)
+	clear(h.entries[h.committed():before]) // as after a load: equal states have equal entries when they grow again
 	return nil
 }
 
