@@ -35,7 +35,8 @@ func (f far) Open(name string) (fs.File, error) {
 }
 
 // Download downloads a file from the page's server and returns its content. The path is relative to the page. It fails
-// if the download takes more than about 15 s.
+// if the download takes more than about 15 s. If the server has no such file, the error wraps fs.ErrNotExist. Do not call
+// Download from a JavaScript callback.
 func Download(path string) ([]byte, error) {
 	data, err := fetch(path)
 	if err != nil {

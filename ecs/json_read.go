@@ -13,7 +13,7 @@ import (
 // written. An Entity from before a Reset of w may name a new entity.
 //
 // All component types of the text must be registered, with the same names, in any order. Relations must be registered
-// as relations. Both worlds have the same [World.Hash] if the text omits no value, and w has the Config of the written
+// as relations. Both worlds have the same [World.Hash] if the text omits no value and w has the Config of the written
 // world and its types in the same order. Further operations on both worlds then have the same results, Entity by
 // Entity. Archetypes that w has already, for example after Reset, are dropped.
 //
@@ -21,7 +21,7 @@ import (
 // into the field, in order.
 //
 // If w has entities, ReadJSON returns an error and reads nothing. Every other error names the line and the byte in the
-// text, unless an observer closes the allocator. ReadJSON also fails if:
+// text. The only exception is an observer that closes the allocator after the text was read. ReadJSON also fails if:
 //   - the text has another version, is truncated, has more text after its end, or is not in the form of WriteJSON;
 //   - a value does not fit its component;
 //   - a component or a field is unknown, or a component is missing;

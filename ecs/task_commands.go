@@ -45,14 +45,15 @@ func (p *parallelRun) generation(batch int) uint32 { return (p.serial+uint32(bat
 // itself at the end of the run (see [World]).
 //
 // Spawn of this buffer returns a placeholder, and Apply of World.Commands creates the entity. Look-ups find the
-// placeholder stale. Later commands of the same batch accept the placeholder as their entity or target. Their values may
-// have it in Entity fields, also within structs and arrays: Apply writes the entity there. Spawn itself creates nothing,
-// so its error is always nil. Apply allocates the memory of the entities and calls the observers.
+// placeholder stale. Later commands of the same batch accept the placeholder as their entity or target. The values of
+// these commands may have the placeholder in Entity fields, also within structs and arrays: Apply writes the entity
+// there. Spawn itself creates nothing, so its error is always nil. Apply allocates the memory of the entities and calls
+// the observers.
 //
-// Apply replaces no other placeholders. These are the ones that a body writes to a column, behind a pointer or into a
-// container, and those in commands of another batch. They stay stale. Their bits depend on how many batches the workers
-// and the world ran before, but not on the number of workers. If a component has such a placeholder, WriteBinary and
-// WriteJSON return an error, and so does reading a file that contains one.
+// All other placeholders stay stale: those that a body writes to a column, behind a pointer or into a container, and
+// those in commands of another batch. Their bits depend on how many batches the workers and the world ran before, but
+// not on the number of workers. If a component has such a placeholder, WriteBinary and WriteJSON return an error, and
+// so does reading a file that contains one.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

@@ -116,7 +116,7 @@ func (p *Plan) Reset(budget int) {
 // Tick updates the plan for a player at (x, y), in units, with a velocity in units a second. Call it sixty times a
 // second of play. A position outside the realm counts as the nearest point of its edge, and a NaN in it as 0. For such
 // a position, and for a speed that is NaN or at least 6,144 units a second, Tick estimates times for a player at rest.
-// But a player with such a speed does not count as standing still.
+// Nevertheless a player with such a speed counts as moving: the time of standing still begins again.
 func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.tick++
 	p.nWant, p.nDrop = 0, 0

@@ -44,7 +44,8 @@ type Config struct {
 	Log func(error)
 	// View shows the ground that is streamed during flight. If View is nil, no ground is streamed.
 	View GroundView
-	// GroundBytes is the budget of the ground's pictures in bytes. 0 means 48 MiB.
+	// GroundBytes is the budget of the ground's pictures in bytes. 0 means 48 MiB. If View is not nil, and GroundBytes
+	// is negative or too small for one sector (see [GroundRoom]), New fails.
 	GroundBytes int
 	// CPU, if not nil, returns the processor time of the calling thread, for TickCPU. The game's goroutine must be
 	// locked to its thread.

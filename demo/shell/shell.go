@@ -321,7 +321,8 @@ func (s *Shell) Covers(on bool) {
 	}
 }
 
-// Close saves unsaved settings and runs, including those whose save failed before. The Shell may be used afterwards.
+// Close saves the settings and the best runs if they have changes that are not saved, also if an earlier save failed.
+// The Shell may be used afterwards.
 func (s *Shell) Close() {
 	s.save()
 	s.saveRuns()

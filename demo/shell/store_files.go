@@ -40,7 +40,8 @@ func (f Files) Load(name string, most int) ([]byte, error) {
 }
 
 // Save replaces a file as an atomic write and makes the folder if necessary. If aside is true, Save first makes a
-// backup of the old version, whose name has .bad appended. The old version keeps its name until it is replaced.
+// backup of the old version, whose name has .bad appended. The old version keeps its name until it is replaced, unless
+// it is a folder or cannot be read.
 func (f Files) Save(name string, data []byte, aside bool) error {
 	if err := atomicfile.MakeFolder(f.system, f.Dir, 0o755); err != nil {
 		return reason(err)

@@ -28,7 +28,8 @@ var (
 	ErrLoops = errors.New("sound: the layers do not fit together")
 )
 
-// Volumes are the player's settings, from 0 to 1. Gains are their squares, as loudness is perceived.
+// Volumes are the player's settings, from 0 to 1. Each gain is the square of a setting, so that equal
+// steps of the setting sound about equally large.
 type Volumes struct {
 	Master, Effects, Music float32
 	Mute                   bool

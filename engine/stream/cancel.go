@@ -19,10 +19,10 @@ func (s *Streamer) Settle() {
 }
 
 // Settled reports whether every worker has acknowledged all calls of Scope.Cancel and Settle so far. If Settled returns
-// true, no worker has a block of an asset that was cancelled before the last of these calls returned. Abandoned workers
-// (see Config.Patience) are an exception. A busy worker acknowledges when its running call has ended: a call of the
-// file system, a step of a decoder between two reads, or Drain. A worker that waits for space in its heap frees its
-// blocks and acknowledges at once.
+// true, no worker has a block of an asset that was cancelled before the last call of Scope.Cancel or Settle returned.
+// Settled ignores abandoned workers (see Config.Patience): they may still have such blocks. A busy worker acknowledges
+// at the latest at its next call of the file system, of Heap.Alloc or of Reader.Wanted. Between two of them a decoder
+// does its next step. A worker that waits for space in its heap frees its blocks and acknowledges at once.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -241,8 +241,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the size in bytes of the live block at p, as passed to Free. SizeOf panics with a *memory.Misuse if
-// no live block starts at p, or if the heap is closed.
+// SizeOf returns the bytes of the live block at p that Free needs: those requested from Alloc or the last successful
+// Resize. SizeOf panics with a *memory.Misuse if no live block starts at p, or if the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {

@@ -43,9 +43,9 @@ const (
 	leastPart = 1.0 / 2048
 )
 
-// Grows reports whether Growth is high enough to be reported. For a tier, tag or pool that is at least 1 KiB a second,
-// for the Go heap at least 16 KiB a second. For the rest of the process it is the larger of 16 KiB and 1/2048 of InUse
-// a second.
+// Grows reports whether Growth is high enough to be reported. The least such Growth of a tier, tag or pool is
+// 1 KiB a second, and that of the Go heap 16 KiB a second. For the rest of the process it is the larger of 16 KiB and
+// 1/2048 of InUse a second.
 func (w *Row) Grows() bool {
 	switch w.Kind {
 	case GoRow:

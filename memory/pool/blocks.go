@@ -44,13 +44,14 @@ const (
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill
-// freed slots. TryGet, Get and Alloc panic with a *memory.Misuse if a slot that they return was written to after it was
-// freed. Get and Alloc also check the slots that they prepare.
+// freed slots. In them TryGet, Get and Alloc also panic with a *memory.Misuse if the slot that they return was written
+// to after it was freed. If Get or Alloc prepares slots (see [Blocks.Get]), it also checks those that were used before a
+// Reset or Trim.
 //
 // Builds with -tags memfast do not record which slots are live. They detect pointers outside the used slots, misaligned
 // pointers, and more frees than there are live slots. While other slots are live, they do not detect the pointer of a
-// freed slot, nor an interior pointer at a multiple of 16. After a free of such a pointer, Check reports its address
-// until the address is allocated again.
+// freed slot, nor an interior pointer at a multiple of 16 bytes from Base. After a free of such a pointer, Check reports
+// its slot or granule until that is allocated again, or until Trim or Reset.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//

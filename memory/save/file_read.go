@@ -66,8 +66,8 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 }
 
 // Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. It does not find errors that
-// occur only while Read copies or loads a part. The state is unchanged, as after a failed [Set.Load]. Verify calls the
-// functions of m.
+// occur only while Read copies or loads a part. Verify leaves all parts of the Set as a failed [Set.Load]
+// leaves them. It calls the functions of m.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err != nil {

@@ -79,8 +79,8 @@ type Config struct {
 	// SlabMax is the largest request in bytes that [Manager.Alloc] serves from Slab, rounded up to a multiple of 16.
 	// Alloc serves larger requests from Large. 0 means 4096. The maximum is 65,536. A larger SlabMax is faster, and
 	// commits more memory, because the free blocks of one size class do not serve other classes. Blocks of Slab grow in
-	// place only within their class. With Tags, Free and Resize detect every wrong size of a tagged block of Slab. For
-	// other blocks, only debug builds detect a wrong size of the same class.
+	// place only within their class. If Tags is set, Free and Resize detect every wrong size of a tagged block of Slab.
+	// For other blocks, only debug builds detect a wrong size of the same class.
 	//
 	// Freed blocks of Large can wait, not coalesced, for the next request of about their size. QuickBytes is the
 	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large]. BeginFrame,
@@ -89,8 +89,8 @@ type Config struct {
 	//
 	// The table has ratios to the defaults. A step of "mix" replaces a random one of 4,000 blocks. Of these, 80 % have
 	// up to 256 bytes, 15 % up to 4 KiB, and 5 % up to 64 KiB. A step of "large" replaces one of 256 blocks of 4 to 256
-	// KiB. The other columns are resident bytes of the process with fully written blocks, for mix, and for 10 and 100
-	// blocks of 4 to 64 KiB:
+	// KiB. The other columns are resident bytes of the process with all blocks fully written. They are those of mix, of
+	// 10 and of 100 blocks of 4 to 64 KiB:
 	//
 	//	SlabMax  QuickBytes    mix: ns  large: ns    mix: bytes  10: bytes  100: bytes
 	//	 4 KiB      0             1.00       1.00          1.00       1.00        1.00
@@ -242,8 +242,8 @@ func (c *Config) checkFields() error {
 func (c *Config) watched() bool { return c.Tags || c.Trace != nil || c.SampleBytes > 0 }
 
 // Reserved returns the configured address space of tier t in bytes: Reserve[t], or the default if that is 0. For Inbox
-// it is the sum over all workers. New rounds each Reserve up to a multiple of 1 MiB, and may reserve less, see the
-// field Reserve. A Budget above the reservation has no effect. For a number that is no tier the result is 0. If the sum
+// it is the sum over all workers. New rounds each Reserve up to a multiple of 1 MiB. If addresses are short, New
+// reserves less: see the field Reserve. A Budget above what New reserves has no effect. For a number that is no tier the result is 0. If the sum
 // over the workers overflows, the result is 0, and New returns an error.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {

@@ -8,9 +8,10 @@ import (
 
 // DrawFinal is [Overlay.Draw] for a game whose picture is smaller than its window, for example one of 320 by 240
 // pixels. Call it in DrawFinalScreen of Ebitengine instead of Draw, after [ebiten.DefaultDrawFinalScreen] and with the
-// same three arguments. The overlay then has the pixels of the window, and finds the mouse and fingers by m. If m has
-// no inverse, DrawFinal does nothing. Otherwise, if screen or picture is nil, DrawFinal panics with a [*memory.Misuse].
-// Dumps and Corner Free use picture. Bottom, Covers and Avoid are in pixels of screen. Unless [Overlay.Density] was
+// same three arguments. The overlay is then drawn in pixels of the window, and finds the mouse and fingers by m. If m
+// has no inverse, DrawFinal does nothing. Otherwise, if screen or picture is nil, DrawFinal panics with a
+// [*memory.Misuse]. A dump contains picture, not screen. If Config.Corner is Free, the overlay chooses its corner by
+// picture, too. Bottom, Covers and Avoid are in pixels of screen. Unless [Overlay.Density] was
 // called, the density is the scale factor of the monitor. Cost: that of Draw, and an allocation in every 60th call and
 // after a change of the size.
 //
