@@ -176,6 +176,11 @@ func TestProbeHeap_IsRefusedAsAnErrorAndNotAsAnEnd(t *testing.T) {
 			t.Errorf("room for %d bytes: %v", size, err)
 		}
 	}
+	for range 4 * (^uintptr(0)>>63 ^ 1) { // of 4 GiB of addresses, two may be free, and more must not be
+		if m, err := page.OS().Reserve(512 << 20); err == nil {
+			defer page.OS().Release(m)
+		}
+	}
 	for _, size := range []uintptr{math.MaxUint, math.MaxUint - 1<<20, math.MaxUint / 2, math.MaxUint/2 + 1} {
 		var full *memory.Exhausted
 		if err := page.ProbeHeap(size); !errors.As(err, &full) || full.Need != size || full.Cause == nil {
