@@ -32,15 +32,19 @@ var (
 // An Exhausted is an error with the sizes of a request that failed, all in bytes. For errors.Is it is an
 // [ErrOutOfMemory].
 type Exhausted struct {
-	Op    string  // the operation that failed, as "page: commit" or "tlsf: alloc"
-	Need  uintptr // the bytes that the request needs
-	Have  uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
-	Limit uintptr // the capacity, budget or reservation, also if Cause is another reason; Need or 0 if there is none
-	Cause error   // the error of the operating system, of the page source or of package page, or nil
+	Op     string  // the operation that failed, as "page: commit" or "tlsf: alloc"
+	Need   uintptr // the bytes that the request needs
+	Have   uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
+	Limit  uintptr // the capacity, budget or reservation, also if Cause is another reason; Need or 0 if there is none
+	Advice string  // what raises Limit, as "raise tiers.Config.Budget[Level]"; "" if unknown or if Cause is the reason
+	Cause  error   // the error of the operating system, of the page source or of package page, or nil
 }
 
 func (e *Exhausted) Error() string {
 	s := fmt.Sprintf("%s: out of memory: need %d bytes, have %d of %d", e.Op, e.Need, e.Have, e.Limit)
+	if e.Advice != "" {
+		s += "; " + e.Advice
+	}
 	if e.Cause != nil {
 		s += ": " + e.Cause.Error()
 	}

@@ -82,8 +82,8 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the arena is
 // closed, the error is GrowingConfig.Closed, by default memory.ErrClosed. If align is invalid, the error is
-// memory.ErrAlign. If size exceeds the reservation, the error is memory.ErrTooLarge. All other errors are those of
-// page.Prefix.Ensure. They wrap memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
+// memory.ErrAlign. If size exceeds the reservation, the error is that of page.Prefix.TooLarge. All other errors are those
+// of page.Prefix.Ensure. They wrap memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
 // In the function of page.Limit.OnSoft, during a commit of this arena, Alloc panics with a *memory.Misuse if it must
 // commit memory.
@@ -106,7 +106,7 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	start := align.Up(l.off, al)
 	if size > l.mem.Reserved() {
 		l.failures++
-		return nil, memory.ErrTooLarge
+		return nil, l.mem.TooLarge(size)
 	}
 	if err := l.mem.Ensure(start + size); err != nil {
 		l.failures++

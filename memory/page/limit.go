@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
@@ -13,6 +14,7 @@ import (
 type Limit struct {
 	src       Source
 	name      string
+	advice    Advice
 	limit     uintptr
 	soft      uintptr
 	onSoft    func(committed, limit uintptr)
@@ -30,10 +32,26 @@ func NewLimit(src Source, limit uintptr) *Limit {
 }
 
 // Name sets the name of l, and returns l. The name is part of the error if the budget of l is used up, or a [Carve]
-// directly below l. It is also part of the error of a full allocator that was made on l afterwards, unless the
-// allocator has a name of its own, as a pool.Pool has. A new Limit has no name.
+// directly below l. If the source has no memory for a commit, the error has the name and wraps that of the source. A full
+// allocator that was made on l afterwards has the name in its error, too, unless it has one of its own, as a pool.Pool
+// has. A new Limit has no name.
 func (l *Limit) Name(name string) *Limit {
 	l.name = name
+	return l
+}
+
+// Advice has the texts that errors contain in memory.Exhausted.Advice, as "raise tiers.Config.Budget[Level]".
+type Advice struct {
+	Budget  string // if the budget of the Limit is used up
+	Carve   string // if the [Carve] below the Limit has no addresses left
+	Reserve string // if an allocator that was made on the Limit is full, or could never serve the request
+}
+
+// Advise sets the texts that errors of l, and of allocators that are made on l afterwards, contain. It returns l. A
+// request that exceeds the reservation of an arena.Growing or a tlsf.Heap then fails with an error that wraps
+// memory.ErrTooLarge, and not with memory.ErrTooLarge itself. A new Limit has no texts.
+func (l *Limit) Advise(a Advice) *Limit {
+	l.advice = a
 	return l
 }
 
@@ -74,14 +92,14 @@ func (l *Limit) Reserve(size uintptr) (Memory, error) {
 	m, err := l.src.Reserve(size)
 	if e, ok := err.(*memory.Exhausted); ok && e.Cause == nil && l.name != "" {
 		if _, ok := l.src.(*Carve); ok {
-			e.Op = l.name + ": carve"
+			e.Op, e.Advice = l.name+": carve", l.advice.Carve
 		}
 	}
 	return m, err
 }
 
 // Commit commits size bytes of m through the source, from the offset off. If size exceeds the rest of the budget, the
-// error is a [*memory.Exhausted]. If the source fails, Commit returns its error. A failed Commit counts in Failures
+// error is a [*memory.Exhausted]. If the source fails, Commit returns its error (see [Limit.Name]). A failed Commit counts in Failures
 // and changes nothing else. If the committed bytes rise above the soft limit, Commit calls the function of
 // [Limit.OnSoft]. If the source or this function panics, Commit panics with the same value, and nothing is committed.
 func (l *Limit) Commit(m Memory, off, size uintptr) error {
@@ -100,11 +118,14 @@ func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) 
 	left := l.limit - l.committed
 	if least > left {
 		l.failures++
-		return 0, &memory.Exhausted{Op: cmp.Or(l.name, "page") + ": budget", Need: least, Have: left, Limit: l.limit}
+		return 0, &memory.Exhausted{Op: cmp.Or(l.name, "page") + ": budget", Need: least, Have: left, Limit: l.limit, Advice: l.advice.Budget}
 	}
 	got, err := commitSome(l.src, m, off, least, max(least, min(want, align.Down(left, Granule))))
 	if err != nil {
 		l.failures++
+		if l.name != "" && errors.Is(err, memory.ErrOutOfMemory) {
+			err = fmt.Errorf("%s: %w", l.name, err)
+		}
 		return 0, err
 	}
 	l.count(m, off, got)

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -163,5 +164,36 @@ func TestLimit_ABudgetThatChangesIsNeverLessThanIsCommitted(t *testing.T) {
 	l.SetBudget(0)
 	if err := commit(512<<10, 64<<10); err != nil {
 		t.Errorf("without a budget: %v", err)
+	}
+}
+
+func TestLimit_ErrorsHaveTheNameAndTheAdvice(t *testing.T) {
+	src := memtest.NewFaulty()
+	mem, err := src.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carve := newCarve(t, src, mem)
+	l := page.NewLimit(carve, 64<<10).Name("ai").Advise(page.Advice{Budget: "raise B", Carve: "raise C", Reserve: "raise R"})
+	p, err := page.NewPrefix(l, 128<<10, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, full := l.Reserve(1 << 20)
+	budget, reserve, large := p.Ensure(128<<10), p.Ensure(256<<10), p.TooLarge(1<<30)
+	src.FailAt = src.Calls() + 1
+	for want, err := range map[string]error{
+		"ai: budget: out of memory: need 131072 bytes, have 65536 of 65536; raise B":                                  budget,
+		"ai: carve: out of memory: need 1048576 bytes, have 851968 of 1048576; raise C":                               full,
+		"ai: reservation: out of memory: need 262144 bytes, have 131072 of 131072; raise R":                           reserve,
+		"ai: need 1073741824 bytes, reserved are 131072; raise R: memory: request too large for this allocator":       large,
+		"ai: memtest: injected commit: out of memory: need 1 bytes, have 0 of 0: call " + strconv.Itoa(src.Calls()+1): p.Ensure(1),
+	} {
+		if err == nil || err.Error() != want || errors.Is(err, memory.ErrOutOfMemory) == (err == large) || errors.Is(err, memory.ErrTooLarge) != (err == large) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+	if q, err := page.NewPrefix(src, page.Granule, 0, 0); err != nil || q.Advice() != "" || q.TooLarge(1) != memory.ErrTooLarge {
+		t.Errorf("without a Limit: %q, %v", q.Advice(), err)
 	}
 }

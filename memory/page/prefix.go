@@ -212,6 +212,23 @@ func (p *Prefix) NameOr(other string) string {
 	return other
 }
 
+// Advice returns Advice.Reserve of the source if that is a [Limit] (see [Limit.Advise]). Otherwise it returns "".
+func (p *Prefix) Advice() string {
+	if l, ok := p.src.(*Limit); ok {
+		return l.advice.Reserve
+	}
+	return ""
+}
+
+// TooLarge returns the error for a request of size bytes that exceeds the reservation. It is memory.ErrTooLarge, or if
+// the source has an advice, an error that wraps memory.ErrTooLarge, with the name and the advice.
+func (p *Prefix) TooLarge(size uintptr) error {
+	if advice := p.Advice(); advice != "" && size > p.size {
+		return fmt.Errorf("%s: need %d bytes, reserved are %d; %s: %w", p.NameOr("page"), size, p.size, advice, memory.ErrTooLarge)
+	}
+	return memory.ErrTooLarge
+}
+
 // Busy reports whether the source is running a call for p. During such a call Trim does nothing, Close fails, and
 // Drop, Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, the
 // function of [Prefix.Watch] runs before the call returns.
@@ -255,7 +272,7 @@ func (p *Prefix) grow(n uintptr) error {
 	case p.mem.Base == nil:
 		return memory.ErrClosed
 	case n > p.size:
-		return &memory.Exhausted{Op: p.NameOr("page") + ": reservation", Need: n - p.committed, Have: p.size - p.committed, Limit: p.size}
+		return &memory.Exhausted{Op: p.NameOr("page") + ": reservation", Need: n - p.committed, Have: p.size - p.committed, Limit: p.size, Advice: p.Advice()}
 	case p.busy:
 		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
 			Reason: "the Prefix is committing or decommitting: a function of OnSoft must not allocate from its own budget"})

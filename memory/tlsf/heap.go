@@ -175,7 +175,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 //
 // If the heap is closed before Alloc, or a page source ends during Alloc, the error is memory.ErrClosed. If align is
 // invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is
-// memory.ErrTooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error is
+// that of page.Prefix.TooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error is
 // a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil. In the function of
 // page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing. A
 // failed Alloc may have committed a part of the memory that TrimStep has returned.
@@ -248,7 +248,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	if size > h.limit {
 		h.counts.Failed()
-		return nil, memory.ErrTooLarge
+		return nil, h.pools[0].mem.TooLarge(size)
 	}
 	exact, step := h.grain.Count(size), h.grain.Step(al)
 	n := exact
@@ -282,7 +282,11 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	if i == 0 {
 		h.counts.Failed()
-		return nil, &memory.Exhausted{Op: h.pools[0].mem.NameOr("tlsf") + ": alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
+		full := &memory.Exhausted{Op: h.pools[0].mem.NameOr("tlsf") + ": alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
+		if err == nil {
+			full.Advice = h.pools[0].mem.Advice()
+		}
+		return nil, full
 	}
 	if !h.blocks[i].holds(n, step) {
 		n = exact
