@@ -164,8 +164,8 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 
 // Get returns a vacant slot. It prefers the slot that was freed last. If the pool is closed, the error is
 // memory.ErrClosed. If Cap slots are live, the error wraps memory.ErrOutOfMemory and names Cap. If memory cannot be
-// committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the metadata, Get returns the
-// error of page.ProbeHeap.
+// committed, the error wraps that of page.Prefix.Ensure. If the Go heap has no space for the metadata, the error wraps
+// that of page.ProbeHeap.
 //
 // Cost: a pop from the stack of vacant slots, and a bit. If the stack is empty, Get prepares up to 64 slots in at most
 // 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may double the metadata, for
@@ -259,12 +259,12 @@ func (b *Blocks) provide(slots uintptr) error {
 			err = b.prepare(n)
 		}
 		if err != nil {
-			return err
+			return b.shortOf(err)
 		}
 	}
 	b.soiled = min(b.soiled, b.mem.Committed()/b.size) // decommitted memory is zero when it is committed again
 	if err := b.mem.Ensure(slots * b.size); err != nil || n == 0 {
-		return err
+		return b.shortOf(err)
 	}
 	b.lengthen(n)
 	if invariant.Debug {
@@ -272,6 +272,13 @@ func (b *Blocks) provide(slots uintptr) error {
 		b.lives.Prepare(n * (b.size >> granuleShift))
 	}
 	return nil
+}
+
+func (b *Blocks) shortOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return shortOf(fmt.Sprintf("Blocks of %d bytes", b.size), err)
 }
 
 // prepare makes sure that lengthen has memory for n slots, or returns why it has not.

@@ -25,7 +25,7 @@ func (b *Blocks) Cap() int { return int(b.capacity) }
 // of the reservation. After Grow, Get does not fail, and calls neither the source nor the Go heap, until n slots are
 // live, Trim is called or a state is loaded.
 //
-// If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
+// If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error wraps
 // memory.ErrTooLarge. If memory or metadata is not available, the error is the one that Get returns. A Grow that fails
 // changes at most Stats.Failures. But if the source ends during Grow, the pool is closed.
 func (b *Blocks) Grow(n int) error {
@@ -35,7 +35,7 @@ func (b *Blocks) Grow(n int) error {
 	b.owner.Touch()
 	if n < 0 || uintptr(n) > b.capacity {
 		b.failures++
-		return memory.ErrTooLarge
+		return fmt.Errorf("pool: Blocks of %d bytes: Grow to %d slots, there are %d; raise BlocksConfig.Capacity: %w", b.size, n, b.capacity, memory.ErrTooLarge)
 	}
 	if err := b.provide(uintptr(n)); err != nil {
 		b.failures++

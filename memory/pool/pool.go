@@ -125,8 +125,8 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 
 // New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, New
 // returns memory.ErrClosed itself. If Cap slots are live or retired, the error names the pool and wraps
-// memory.ErrOutOfMemory, without an allocation. If memory cannot be committed, New returns the error of
-// page.Prefix.Ensure. If the Go heap has no space for the metadata, New returns the error of page.ProbeHeap. A failed
+// memory.ErrOutOfMemory, without an allocation. If memory cannot be committed, the error names the pool and wraps that of
+// page.Prefix.Ensure. If the Go heap has no space for the metadata, the error wraps that of page.ProbeHeap. A failed
 // New returns the zero Handle and nil.
 //
 // Cost: a pop from the stack of vacant slots, a generation, a bit and the zeroing. If the stack is empty, New prepares
@@ -219,7 +219,7 @@ func (p *Pool[T]) newMore() (memory.Handle[T], *T, error) {
 // slots of the reservation. After Grow, New does not fail, and calls neither the source nor the Go heap, until n
 // slots are live or retired, Trim is called or a state is loaded.
 //
-// If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
+// If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error wraps
 // memory.ErrTooLarge. If memory or metadata is not available, the error is the one that New returns. A Grow that fails
 // changes at most Stats.Failures. But if the source ends during Grow, the pool is closed.
 func (p *Pool[T]) Grow(n int) error {

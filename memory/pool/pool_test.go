@@ -309,14 +309,14 @@ func TestPool_ExactlyFullThenGrowThenClosed(t *testing.T) {
 	if err := p.Grow(70); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Grow(71); err != memory.ErrTooLarge {
+	if err := p.Grow(71); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "Grow to 71 slots, there are 70; raise Config.Capacity") {
 		t.Errorf("Grow beyond the capacity: %v", err)
 	}
 	for range 70 {
 		mustNew(t, p)
 	}
 	h, v, err := p.New()
-	if !h.IsZero() || v != nil || !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "no vacant slot of 70; free objects or raise Capacity") {
+	if !h.IsZero() || v != nil || !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "no vacant slot of 70; free objects or raise Config.Capacity") {
 		t.Errorf("one more: %v, %v, %v", h, v, err)
 	}
 	if p.Len() != 70 || p.Cap() != 70 || p.Stats().Failures != 2 {

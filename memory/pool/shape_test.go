@@ -93,6 +93,7 @@ func TestPool_MetadataThatDoesNotFitChangesNothing(t *testing.T) {
 type noGround struct{ backing }
 
 func (noGround) ensure(uint) error { return nil }
+func (noGround) Name() string      { return "" }
 
 func TestPool_CheckNamesACorruptShape(t *testing.T) {
 	p := newPool(t, nil, 1000)
@@ -162,7 +163,7 @@ func TestPool_GrowBeyondTheBudgetIsRefusedAndCounted(t *testing.T) {
 	if err := p.Grow(10_000); !errors.Is(err, memory.ErrOutOfMemory) || p.Stats().Failures != 1 {
 		t.Errorf("Grow: %v, %d failures", err, p.Stats().Failures)
 	}
-	if err := p.Grow(-1); err != memory.ErrTooLarge {
+	if err := p.Grow(-1); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("Grow(-1): %v", err)
 	}
 	mustNew(t, p)

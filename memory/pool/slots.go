@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"sync/atomic"
@@ -69,6 +70,8 @@ func meta(s *slots) *metadata { return (*metadata)(s) }
 
 // A backing is the memory of the slots, for calls that are too rare to be inlined.
 type backing interface {
+	// Name returns the name of the pool.
+	Name() string
 	// ready returns the number of slots that have memory.
 	ready() uint
 	// ensure commits memory for the first n slots or changes nothing.
@@ -87,7 +90,7 @@ func (s *metadata) limit(src page.Source, name string, capacity uint) {
 	for i, bytes := range tableBytes(capacity) {
 		s.tables[i] = page.NewTable(src, bytes)
 	}
-	s.full = fmt.Errorf("pool: %s: no vacant slot of %d; free objects or raise Capacity: %w", name, capacity, memory.ErrOutOfMemory)
+	s.full = fmt.Errorf("pool: %s: no vacant slot of %d; free objects or raise Config.Capacity: %w", name, capacity, memory.ErrOutOfMemory)
 }
 
 // take pops a vacant slot and begins its next life. ok is false if there is none.
@@ -162,7 +165,7 @@ func (s *metadata) grow(n int, g backing) error {
 	}
 	if n < 0 || uint(n) > s.capacity {
 		s.failures++
-		return memory.ErrTooLarge
+		return fmt.Errorf("pool: %s: Grow to %d slots, there are %d; raise Config.Capacity: %w", g.Name(), n, s.capacity, memory.ErrTooLarge)
 	}
 	if err := s.provide(uint(n), g); err != nil {
 		s.failures++
@@ -183,14 +186,22 @@ func (s *metadata) provide(n uint, g backing) error {
 			err = s.prepare(entries)
 		}
 		if err != nil {
-			return err
+			return shortOf(g.Name(), err)
 		}
 	}
 	if err := g.ensure(n); err != nil || entries == 0 {
-		return err
+		return shortOf(g.Name(), err)
 	}
 	s.lengthen(entries)
 	return nil
+}
+
+// shortOf adds the name of the pool to an error that memory is short.
+func shortOf(pool string, err error) error {
+	if errors.Is(err, memory.ErrOutOfMemory) {
+		return fmt.Errorf("pool: %s: %w", pool, err)
+	}
+	return err
 }
 
 // prepare makes sure that lengthen has memory for n slots, or returns why it has not.
