@@ -159,6 +159,8 @@ type Config struct {
 	// BeginLevel and EndLevel of the manager call those of the pacer.
 	GC gcpace.Config
 
+	shrunk bool // the system refused so much, see Reserve
+
 	order *[Count]Tier // in which the tiers' parts follow each other; nil: that of the table. For tests.
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/stack"
@@ -22,50 +23,109 @@ import (
 )
 
 // A program with many allocators must learn from the error which of them is full, and which field would help.
-func TestFull_TheErrorNamesTheTierAndItsLimit(t *testing.T) {
-	const some = 1 << 20
+func TestFull_TheErrorNamesTheTierAndTheField(t *testing.T) {
+	const some, buffer = 1 << 20, "tiers: no space in the frame's buffer of "
+	var all [Count]uintptr
+	for tier := range all {
+		all[tier] = some
+	}
 	for _, c := range []struct {
-		name   string
-		config Config
-		want   [Count]string
+		name, help string
+		config     Config
+		want       [Count]string
 	}{
-		{"budget", Config{Budget: [Count]uintptr{Frame: some, Level: some, Slab: some, Large: some, Inbox: some}}, [Count]string{
-			Frame: "tiers: no space in the frame's buffer of 524288 bytes; raise Config.Reserve[Frame], and Budget[Frame]",
-			Level: "tiers: level: budget: out of memory: need ",
-			Slab:  "tiers: slab: budget: out of memory: need ",
-			Large: "tiers: large: budget: out of memory: need ",
-			Inbox: "tiers: inbox of worker 1: budget: out of memory: need ",
+		{"budget", "; raise tiers.Config.Budget[", Config{Budget: all}, [Count]string{
+			Static: "tiers: static: budget: out of memory: need 4194304 bytes, have 1048576 of 1048576",
+			Frame:  buffer + "524288 bytes; raise Config.Reserve[Frame], and Budget[Frame] if set: ",
+			Level:  "tiers: level: budget: out of memory: need ",
+			Pools:  "pool: enemies: tiers: pools: budget: out of memory: need ",
+			Slab:   "tiers: slab: budget: out of memory: need ",
+			Large:  "tiers: large: budget: out of memory: need ",
+			Inbox:  "tiers: inbox of worker 1: budget: out of memory: need ",
 		}},
-		{"reservation", Config{Reserve: [Count]uintptr{Frame: some, Level: some, Slab: some, Large: some, Inbox: some}}, [Count]string{
-			Frame: "tiers: no space in the frame's buffer of ",
-			Level: "tiers: level: reservation: out of memory: need ",
-			Slab:  "tiers: slab: reservation: out of memory: need ",
-			Large: "tiers: large: alloc: out of memory: need ",
-			Inbox: "tiers: inbox of worker 1: alloc: out of memory: need ",
+		{"reservation", "; raise tiers.Config.Reserve[", Config{Reserve: all}, [Count]string{
+			Static: "tiers: static: carve: out of memory: need 4194304 bytes, have 1048576 of 1048576",
+			Frame:  buffer,
+			Level:  "tiers: level: reservation: out of memory: need ",
+			Pools:  "pool: new Pool of enemies: tiers: pools: carve: out of memory: need ",
+			Slab:   "tiers: slab: reservation: out of memory: need ",
+			Large:  "tiers: large: alloc: out of memory: need ",
+			Inbox:  "tiers: inbox of worker 1: alloc: out of memory: need ",
+		}},
+		{"too large", "; raise tiers.Config.Reserve[", Config{Reserve: all}, [Count]string{
+			Level: "tiers: level: need 2097152 bytes, reserved are 1048576",
+			Large: "tiers: large: need 2097152 bytes, reserved are 1048576",
+			Inbox: "tiers: inbox of worker 1: need 2097152 bytes, reserved are ",
+		}},
+		{"system", "", Config{}, [Count]string{
+			Static: "tiers: static: memtest: injected commit: ",
+			Frame:  "tiers: frame: memtest: injected commit: ",
+			Level:  "tiers: level: memtest: injected commit: ",
+			Pools:  "pool: enemies: tiers: pools: memtest: injected commit: ",
+			Slab:   "tiers: slab: memtest: injected commit: ",
+			Large:  "tiers: large: memtest: injected commit: ",
+			Inbox:  "tiers: inbox of worker 1: memtest: injected commit: ",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			src := memtest.NewFaulty()
+			c.config.Source, c.config.Tags = src, true
 			m := newManager(t, c.config)
+			tag := newTag(t, m, "ai")
 			must(t, m.BeginLevel())
-			must(t, m.NextFrame())
-			allocs := [Count]func(size, al uintptr) (unsafe.Pointer, error){
-				Frame: m.Frame().Alloc, Level: m.Level().Alloc, Slab: m.Alloc, Large: m.Alloc, Inbox: m.Worker(1).Alloc,
+			if c.name == "system" {
+				src.FailAt, src.ForGood = src.Calls()+1, true
 			}
-			for tier, alloc := range allocs {
-				if alloc == nil {
+			plan4, err := plan.Fast([]plan.Buffer{{Size: 4 << 20, Death: 1}})
+			must(t, err)
+			_, static := m.Declare(plan4)
+			enemies, pools := NewPool[[1 << 10]byte](m, pool.Config{Capacity: 2 << 10, Name: "enemies"})
+			for pools == nil {
+				_, _, pools = enemies.New()
+			}
+			must(t, m.NextFrame())
+			type alloc = func(size, al uintptr) (unsafe.Pointer, error)
+			for tier, allocs := range [Count][2]alloc{
+				Static: {func(_, _ uintptr) (unsafe.Pointer, error) { return nil, static }},
+				Frame:  {m.Frame().Alloc, tag.Frame().Alloc},
+				Level:  {m.Level().Alloc, tag.Level().Alloc},
+				Pools:  {func(_, _ uintptr) (unsafe.Pointer, error) { return nil, pools }},
+				Slab:   {m.Alloc, tag.Alloc},
+				Large:  {m.Alloc, tag.Alloc},
+				Inbox:  {m.Worker(1).Alloc, m.Worker(1).Tag(tag).Alloc},
+			} {
+				want, size, is := c.want[tier], uintptr(5000), memory.ErrOutOfMemory
+				switch {
+				case want == "":
 					continue
-				}
-				size := uintptr(5000)
-				if Tier(tier) == Slab {
+				case c.name == "too large":
+					size, is = 2<<20, memory.ErrTooLarge
+				case Tier(tier) == Slab:
 					size = 64
 				}
-				var err error
-				for err == nil {
-					_, err = alloc(size, 8)
+				for i, alloc := range allocs {
+					if alloc == nil {
+						continue
+					}
+					var err error
+					for err == nil {
+						_, err = alloc(size, 8)
+					}
+					help := ""
+					if c.help != "" && Tier(tier) != Frame {
+						help = c.help + []string{"Static", "Frame", "Level", "Pools", "Slab", "Large", "Inbox"}[tier] + "]"
+					}
+					if s := err.Error(); !errors.Is(err, is) || !strings.Contains(s, want) || !strings.Contains(s, help) ||
+						c.help == "" && strings.Contains(s, "raise") || strings.HasPrefix(s, `tiers: tag "ai": `) != (i == 1) {
+						t.Errorf("%s: %v\nwant %q and %q", Tier(tier), err, want, help)
+					}
 				}
-				if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), c.want[tier]) {
-					t.Errorf("%s: %v\nwant %q", Tier(tier), err, c.want[tier])
-				}
+			}
+			if c.name != "budget" {
+				return
+			}
+			if n := testing.AllocsPerRun(100, func() { tag.Frame().Alloc(5000, 8) }); n != 0 && !invariant.Debug {
+				t.Errorf("a frame that is full refuses a tag with %v allocations", n)
 			}
 			scratch, err := m.Worker(0).BeginTask()
 			must(t, err)
@@ -76,6 +136,10 @@ func TestFull_TheErrorNamesTheTierAndItsLimit(t *testing.T) {
 			m.Worker(0).EndTask()
 		})
 	}
+	cfg := Config{shrunk: true} // by a system that refuses: then a larger field does not help
+	if a := cfg.advice(Level); a.Reserve != "the system refused to reserve more" || a.Carve != a.Reserve {
+		t.Errorf("%+v", a)
+	}
 }
 
 func TestFull_AFrameWithoutMemoryNamesTheBudget(t *testing.T) {
@@ -83,7 +147,7 @@ func TestFull_AFrameWithoutMemoryNamesTheBudget(t *testing.T) {
 	must(t, m.SetBudget(Frame, 64<<10))
 	must(t, m.NextFrame())
 	_, err := m.Frame().Alloc(100, 8)
-	if want := "tiers: frame: budget: out of memory: need "; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), " of 65536") {
+	if want := "tiers: frame: budget: out of memory: need "; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), " of 65536; raise tiers.Config.Budget[Frame]") {
 		t.Errorf("%v, want %s", err, want)
 	}
 	must(t, m.SetBudget(Frame, 64<<20))

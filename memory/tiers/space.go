@@ -3,6 +3,8 @@ package tiers
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/internal/align"
@@ -108,6 +110,7 @@ func (s *space) reserve(cfg *Config) error {
 			return fmt.Errorf("%d bytes were requested, and %d, the least for these tiers, are refused, too: %w", asked, total, err)
 		}
 		*cfg = smaller
+		cfg.shrunk = true
 	}
 	return err
 }
@@ -165,10 +168,30 @@ func (m *Manager) divide() (err error) {
 		if m.parts[t], err = m.cut(&off, size, m.cfg.route(t)); err != nil {
 			return err
 		}
-		m.limits[t] = page.NewLimit(m.parts[t], m.cfg.Budget[t]).Name("tiers: " + t.String())
+		m.limits[t] = page.NewLimit(m.parts[t], m.cfg.Budget[t]).Name("tiers: " + t.String()).Advise(m.cfg.advice(t))
 		m.markSoft(t)
 	}
 	return nil
+}
+
+// advice returns what helps if a tier is full.
+func (c *Config) advice(t Tier) page.Advice {
+	field := func(f string) string {
+		return "raise tiers.Config." + f + "[" + strings.ToUpper(t.String()[:1]) + t.String()[1:] + "]"
+	}
+	a := page.Advice{Budget: field("Budget"), Carve: field("Reserve"), Reserve: field("Reserve")}
+	if table[t].PerWorker {
+		a.Budget += ", which " + strconv.Itoa(c.Workers) + " workers share"
+	}
+	if c.shrunk {
+		a.Carve = "the system refused to reserve more"
+		a.Reserve = a.Carve
+	}
+	if table[t].shared {
+		a.Carve += ", or lower the Capacity or Reserve of what is made"
+		a.Reserve = ""
+	}
+	return a
 }
 
 // cut gives the next size bytes from off a route and returns a source of these bytes.

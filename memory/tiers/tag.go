@@ -31,6 +31,8 @@ const (
 // With a stale entry, the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check
 // reports a stale entry if no live block is at the address.
 //
+// If memory is short, the errors of a tag contain its name and wrap those of the tier.
+//
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
 // tag's statistics have no bytes in use. The methods of a nil or zero Tag panic with a *memory.Misuse.
@@ -47,6 +49,7 @@ type Tag struct {
 	peak    uint64 // highest bytes in use in slab and large together
 	frame   TagArena
 	level   TagArena
+	full    error     // frameTier.full with the name, or nil
 	atLevel tagCounts // in slab when the level began, for builds that cannot tell its blocks
 	owner   invariant.Owner
 }
@@ -116,14 +119,18 @@ func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m := t.of("Alloc")
 	t.owner.Touch()
 	if !m.cfg.Tags {
-		return m.slab.front.Alloc(size, align)
+		p, err := m.slab.front.Alloc(size, align)
+		if err != nil {
+			err = t.named(err)
+		}
+		return p, err
 	}
 	p, err := m.allocRecorded(t.id, size, align)
 	if err != nil {
 		if refused(err) {
 			m.tagCountsFor(size)[t.id].failures++
 		}
-		return nil, err
+		return nil, t.named(err)
 	}
 	if m.route[(uintptr(p)-uintptr(m.base))>>regionShift] == routeSlab {
 		class := m.slab.heap.SizeOf(p)
@@ -133,6 +140,20 @@ func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	t.peak = max(t.peak, m.taggedBytes(t.id))
 	return p, nil
+}
+
+// named adds the name of the tag to an error that memory is short. For a frame that is full it makes one error for all
+// calls: the frame may be full in every frame.
+func (t *Tag) named(err error) error {
+	switch {
+	case !refused(err):
+		return err
+	case err != t.m.frame.full:
+		return fmt.Errorf("tiers: tag %q: %w", t.name, err)
+	case t.full == nil:
+		t.full = fmt.Errorf("tiers: tag %q: %w", t.name, err)
+	}
+	return t.full
 }
 
 // tagCountsFor returns the counts of the tier that serves requests of a size.

@@ -74,7 +74,7 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame can allocate only inside a
+// Alloc calls Alloc of the current arena. If memory is short, the error names the tag and wraps that of the arena. The TagArena of the frame can allocate only inside a
 // frame, and that of the level only inside a level. Outside, debug builds panic with a *memory.Misuse; in other builds
 // the error wraps memory.ErrClosed.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
@@ -83,17 +83,19 @@ func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	if a.level {
 		l := m.Level()
 		was := l.Used()
-		if p, err = l.Alloc(size, align); err == nil {
-			a.took(was, 1)
+		if p, err = l.Alloc(size, align); err != nil {
+			return nil, a.tag.named(err)
 		}
-		return p, err
+		a.took(was, 1)
+		return p, nil
 	}
 	f := m.Frame()
 	was := f.Used()
-	if p, err = f.Alloc(size, align); err == nil {
-		a.took(was, 1)
+	if p, err = f.Alloc(size, align); err != nil {
+		return nil, a.tag.named(err)
 	}
-	return p, err
+	a.took(was, 1)
+	return p, nil
 }
 
 // Free is [Manager.Free] for blocks of the arena's tier. Free of nil does nothing. For any other address Free panics

@@ -12,6 +12,7 @@ import (
 // regardless of which goroutine called Free. The methods of a nil or zero WorkerTag panic with a *memory.Misuse.
 type WorkerTag struct {
 	w     *Worker
+	tag   *Tag // for its name
 	id    uint8
 	owner invariant.Owner
 }
@@ -33,7 +34,7 @@ func (w *Worker) Tag(t *Tag) *WorkerTag {
 			return v
 		}
 	}
-	v := &WorkerTag{w: w, id: t.id}
+	v := &WorkerTag{w: w, tag: t, id: t.id}
 	if w.tags != nil {
 		reach(&w.tags.counts, t.id)
 	}
@@ -56,14 +57,18 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tags == nil {
-		return w.alloc(0, size, align)
+		p, err := w.alloc(0, size, align)
+		if err != nil {
+			err = v.tag.named(err)
+		}
+		return p, err
 	}
 	p, err := w.alloc(v.id, size, align)
 	if err != nil {
 		if refused(err) {
 			w.tags.counts[v.id].failures++
 		}
-		return nil, err
+		return nil, v.tag.named(err)
 	}
 	w.tags.add(v.id, p, size)
 	return p, nil

@@ -42,6 +42,7 @@ type row struct {
 	tagged   bool                  // its blocks count in the rows of EachTag
 	ownSoft  bool                  // it calls OnSoft itself, not when its Limit commits
 	recounts bool                  // its counters may go back
+	shared   bool                  // others make allocators on its limit, each with a reservation of its own
 }
 
 // Info describes a tier. It does not depend on a manager.

@@ -41,6 +41,7 @@ type frameTier struct {
 	cur   *arena.Linear
 	shut  *arena.Linear // closed: nothing can be allocated outside a frame
 	begun uint64        // frames
+	full  error         // of an Alloc that does not fit
 	tight bool          // the last frame used more than the soft mark of its buffer
 }
 
@@ -73,8 +74,8 @@ func (f *frameTier) build(m *Manager) (err error) {
 	if err = f.shut.Close(); err != nil {
 		return err
 	}
-	full := fmt.Errorf("tiers: no space in the frame's buffer of %d bytes; raise Config.Reserve[Frame], and Budget[Frame] if set: %w", size, memory.ErrOutOfMemory)
-	f.ring, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: size, Idle: true, Full: full})
+	f.full = fmt.Errorf("tiers: no space in the frame's buffer of %d bytes; raise Config.Reserve[Frame], and Budget[Frame] if set: %w", size, memory.ErrOutOfMemory)
+	f.ring, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: size, Idle: true, Full: f.full})
 	return err
 }
 

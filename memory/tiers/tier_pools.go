@@ -15,6 +15,7 @@ var poolsRow = row{
 	},
 	state:    func(m *Manager) state { return &m.pools },
 	tagged:   true,
+	shared:   true,
 	recounts: true, // a pool that is removed takes its counts out of the sum
 }
 

@@ -106,7 +106,7 @@ func (c *Config) share(workers int) uintptr { return max(c.Budget[Inbox]/uintptr
 // the tier's budget.
 func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 	cfg := &m.cfg
-	w := &Worker{m: m, recorder: m.recorder, sampler: newSampler(cfg.SampleBytes, part.Memory().Base, uint64(k)+1), thread: uint32(k) + 1, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers)).Name("tiers: inbox of worker " + strconv.Itoa(k))}
+	w := &Worker{m: m, recorder: m.recorder, sampler: newSampler(cfg.SampleBytes, part.Memory().Base, uint64(k)+1), thread: uint32(k) + 1, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers)).Name("tiers: inbox of worker " + strconv.Itoa(k)).Advise(cfg.advice(Inbox))}
 	if cfg.OnSoft != nil {
 		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
 	}
