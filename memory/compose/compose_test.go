@@ -3,6 +3,7 @@ package compose_test
 import (
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,9 +14,11 @@ import (
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/container"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/stack"
+	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -120,6 +123,17 @@ func TestNew_RefusesUnusableParts(t *testing.T) {
 	} {
 		if want += ": " + memory.ErrConfig.Error(); err == nil || err.Error() != want || !errors.Is(err, memory.ErrConfig) {
 			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	m := must(tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}}))
+	defer m.Close()
+	tag := must(m.Tag("ai"))
+	for _, a := range []memory.Allocator{m, tag, m.Worker(0)} {
+		if err := second(compose.NewLocked(a, nil)); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "; a lock would not guard the other calls of its manager; other goroutines allocate from Manager.Worker and free through Manager.NewFreer: ") {
+			t.Errorf("Locked of a %T: %v", a, err)
+		}
+		if err := second(compose.NewFallback(a, one)); err == nil || !strings.Contains(err.Error(), "; NewCounted adds it: ") {
+			t.Errorf("Fallback of a %T: %v", a, err)
 		}
 	}
 	// Not comparable, and still two.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"reflect"
 	"strings"
 	"unsafe"
@@ -79,8 +80,12 @@ func newPart(op, name string, a memory.Allocator) (part, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return part{}, fmt.Errorf("compose: %s: the %s allocator, a %T, has no %s; NewCounted adds it: %w",
-			op, name, a, strings.Join(missing, ", "), memory.ErrConfig)
+		advice := "NewCounted adds it"
+		if op == "new Locked" && path.Base(reflect.Indirect(reflect.ValueOf(a)).Type().PkgPath()) == "tiers" {
+			advice = "a lock would not guard the other calls of its manager; other goroutines allocate from Manager.Worker and free through Manager.NewFreer"
+		}
+		return part{}, fmt.Errorf("compose: %s: the %s allocator, a %T, has no %s; %s: %w",
+			op, name, a, strings.Join(missing, ", "), advice, memory.ErrConfig)
 	}
 	return p, nil
 }
