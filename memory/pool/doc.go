@@ -51,6 +51,10 @@
 // eight million slots that took 39 ms. Grow does it in advance. BenchmarkSlowestAlloc prints the slowest Get of a pool
 // that grows, and the other benchmarks of this package compare the costs with the Go heap.
 //
+// Close every pool. If the program loses a pool without Close, its slots and the reservations of its metadata stay until
+// the process ends. Debug builds report the slots, see page.OnDropped, and not the metadata. If the slots lie in a
+// page.Carve or in a manager, its Close releases both.
+//
 // # Misuse
 //
 //	double free, interior,    Blocks: panics with a *memory.Misuse; memfast builds detect less, see
