@@ -1,6 +1,8 @@
 package tiers
 
 import (
+	"fmt"
+
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/slab"
 )
@@ -138,14 +140,21 @@ func (m *Manager) returnIdle() {
 		return
 	}
 	var err error
+	at := Large // the tier of err
 	stepped := m.large.idle.frame(m.large.heap, after, true, &err)
+	if err == nil {
+		at = Slab
+	}
 	stepped = m.slab.idle.frame(slabSteps{m.slab.heap}, after, !stepped && m.phase < closing, &err) || stepped
+	if err == nil {
+		at = Inbox
+	}
 	for _, w := range m.inbox.workers {
 		stepped = w.returnIdle(after, !stepped && m.phase < closing, &err) || stepped
 	}
 	if err != nil {
 		m.unreturned.steps++
-		m.unreturned.last = err
+		m.unreturned.last = fmt.Errorf("tiers: %s: %w", at, err)
 	}
 }
 
@@ -178,8 +187,8 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 }
 
 // ReturnErr returns the number of times that EndFrame could not return memory since New, and the last error. The error
-// wraps that of Config.Source. Such a failure changes nothing. EndFrame tries again after [Config.ReturnAfter] frames
-// or more.
+// names the tier and wraps that of Config.Source. Such a failure changes nothing. EndFrame tries again after
+// [Config.ReturnAfter] frames or more.
 func (i Inspector) ReturnErr() (failures uint64, last error) {
 	return i.m.unreturned.steps, i.m.unreturned.last
 }

@@ -3,6 +3,8 @@ package overlay
 import (
 	"testing"
 
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -74,4 +76,25 @@ func TestStarve_ABudgetThatTheGameRaisesMeanwhileStays(t *testing.T) {
 	if g.m.Snapshot(&s); s.Tiers[tiers.Slab].Budget != 5<<20 || s.Tiers[tiers.Large].Budget != 64<<20 {
 		t.Errorf("slab has %d, large %d", s.Tiers[tiers.Slab].Budget, s.Tiers[tiers.Large].Budget)
 	}
+}
+
+// Memory that the source does not take back is shown once for each failure, if the overlay is open.
+func TestNote_MemoryThatIsNotReturnedIsShown(t *testing.T) {
+	src := memtest.NewFaulty()
+	g := newGame(t, 60, tiers.Config{Source: struct{ page.Source }{src}, ReturnAfter: 120}, Config{Watch: true})
+	p, err := g.m.Alloc(8<<20, 16)
+	must(t, err)
+	g.run(0.5, nil)
+	g.m.Free(p, 8<<20)
+	src.FailReturns = true
+	g.run(3, nil)
+	if n, _ := g.m.Inspect().ReturnErr(); n == 0 || g.o.note.text != "" {
+		t.Fatalf("%d failures, and nothing is open: %q", n, g.o.note.text)
+	}
+	g.only(int(Strip))
+	g.run(0.5, nil)
+	g.want("memory not returned: tiers: large: tlsf: ")
+	src.FailReturns = false
+	g.run(4, nil)
+	g.wantNot("memory not returned")
 }

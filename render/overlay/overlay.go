@@ -90,6 +90,7 @@ type Overlay struct {
 	dump   dump
 	scrub  scrub
 	note   note
+	told   uint64 // failures of tiers.Inspector.ReturnErr that were shown
 	buf    [160]byte
 }
 

@@ -29,7 +29,7 @@ import (
 type Part int
 
 const (
-	Strip  Part = iota // vital signs, in one or more lines
+	Strip  Part = iota // vital signs, in one or more lines, and messages
 	Help               // keys and colours
 	Tiers              // tiers, tags and pools: largest, growing, near a limit
 	Maps               // addresses of blocks

@@ -103,6 +103,10 @@ func (o *Overlay) settleStep(i int) {
 	o.rates.settle(o.cfg.Meter.Now(), o.meter.Snapshot().Go.TotalObjects)
 	o.heap = o.meter.Heap()
 	o.cost.settle()
+	if failures, last := o.m.Inspect().ReturnErr(); failures > o.told && len(o.open) > 0 {
+		o.told = failures
+		o.say(true, "memory not returned: "+last.Error())
+	}
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)
 	o.verdict.pools.pick(o.meter.Pools(), n)
