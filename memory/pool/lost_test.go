@@ -112,7 +112,7 @@ func TestPool_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 		for range runs {
 			t.Error("Runs yields something")
 		}
-		memtest.Misuse(t, p.Reset, "pool.Reset", "the pool is closed")
+		memtest.Misuse(t, p.Reset, "pool.Reset: ", p.Name()+": the pool is closed; if a manager resets it, call RemovePool before Close")
 		if err := p.Grow(1); err != memory.ErrClosed {
 			t.Errorf("Grow: %v", err)
 		}
@@ -150,7 +150,7 @@ func TestSplit_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 		if ok || ok2 || ok3 || p.Free(h) || p.Len() != 0 || p.Cap() != 0 {
 			t.Error("it holds something")
 		}
-		memtest.Misuse(t, p.Reset, "pool.Reset", "the pool is closed")
+		memtest.Misuse(t, p.Reset, "pool.Reset: ", p.Name()+": the pool is closed; if a manager resets it, call RemovePool before Close")
 		if err := p.Grow(1); err != memory.ErrClosed {
 			t.Errorf("Grow: %v", err)
 		}

@@ -260,7 +260,7 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 // ascending order, as in a new pool. Cost: a step for each slot that was used. Reset panics with a *memory.Misuse if the pool is closed.
 func (p *Pool[T]) Reset() {
 	if p.base == nil {
-		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})
+		panic(closedReset(p.name))
 	}
 	p.owner.Touch()
 	if invariant.Debug {
@@ -269,6 +269,10 @@ func (p *Pool[T]) Reset() {
 		}
 	}
 	meta(&p.slots).reset()
+}
+
+func closedReset(name string) *memory.Misuse {
+	return &memory.Misuse{Package: "pool", Op: "Reset", Reason: name + ": the pool is closed; if a manager resets it, call RemovePool before Close"}
 }
 
 // Trim returns the memory after the last live object to the source, in whole pages of the source (page.SizeOf). If

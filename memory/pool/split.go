@@ -239,7 +239,7 @@ func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
 // pool is closed.
 func (p *Split[Hot, Cold]) Reset() {
 	if p.hotBase == nil {
-		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})
+		panic(closedReset(p.name))
 	}
 	p.owner.Touch()
 	if invariant.Debug {

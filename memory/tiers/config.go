@@ -314,7 +314,7 @@ func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 	case t >= Count:
 		return fmt.Errorf("tiers: budget of %s: it is no tier: %w", t, memory.ErrConfig)
 	case table[t].PerWorker:
-		return fmt.Errorf("tiers: budget of %s: it is shared by goroutines and cannot be changed: %w", t, memory.ErrConfig)
+		return fmt.Errorf("tiers: budget of %s: it is shared by goroutines and cannot be changed; set Config.Budget: %w", t, memory.ErrConfig)
 	case bytes == 0:
 		return fmt.Errorf("tiers: budget of %s 0: want at least 1, which means what is committed: %w", t, memory.ErrConfig)
 	}

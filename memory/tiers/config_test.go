@@ -325,6 +325,9 @@ func TestManager_ABudgetChangesWhilePlaying(t *testing.T) {
 	}
 	m.FreeAny(p)
 	m.FreeAny(q)
+	if err := m.SetBudget(Inbox, 1); err == nil || !strings.Contains(err.Error(), "; set Config.Budget: ") {
+		t.Error(err)
+	}
 	for _, bad := range []error{m.SetBudget(Inbox, 1<<20), m.SetBudget(Tier(99), 1<<20), m.SetBudget(Slab, 0)} {
 		if !errors.Is(bad, memory.ErrConfig) {
 			t.Errorf("a budget that is not allowed: %v", bad)

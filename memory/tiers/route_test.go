@@ -59,7 +59,7 @@ func (m *furnished) refusals(t testing.TB) []refusal {
 		{"large, a byte less", m.ofLarge, 9_999, "wrong size: the block was requested with 10000 bytes, not 9999"},
 		{"large, a size of slab", m.ofLarge, 100, "wrong size"},
 		{"large, interior", unsafe.Add(m.ofLarge, 512), 10_000, "interior pointer"},
-		{"static, another size", m.ofStatic, 5001, "no live block of the static tier: it was freed with its level, or never existed"},
+		{"static, another size", m.ofStatic, 5001, "wrong size: the static buffer has 5000 bytes, not 5001"},
 		{"static, interior", unsafe.Add(m.ofStatic, 16), 5000, "no live block of the static tier"},
 		{"frame, beyond what is in use", unsafe.Add(m.ofFrame, 200), 100, "no live block of the frame tier: it was freed with its frame"},
 		{"frame, too long", m.ofFrame, 101, "arena."},

@@ -67,12 +67,16 @@ func (m *Manager) Static() *plan.Arena { return m.static.arena }
 func (s *staticTier) build(m *Manager) error { s.recorder = m.recorder; return nil }
 
 // free frees nothing: a buffer is valid until EndLevel.
-func (s *staticTier) free(_ *Manager, _ string, p unsafe.Pointer, size uintptr, known bool) bool {
+func (s *staticTier) free(m *Manager, op string, p unsafe.Pointer, size uintptr, known bool) bool {
+	if known && !s.holds(p, size, true) && s.holds(p, 0, false) {
+		has, _ := s.sizeOf(m, p)
+		panic(m.misuse(op, p, size, fmt.Sprintf("wrong size: the static buffer has %d bytes, not %d", has, size)))
+	}
 	return s.holds(p, size, known)
 }
 
-func (s *staticTier) resize(_ *Manager, p unsafe.Pointer, oldSize, newSize uintptr) (ok, live bool) {
-	return newSize == oldSize, s.holds(p, oldSize, true)
+func (s *staticTier) resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintptr) (ok, live bool) {
+	return newSize == oldSize, s.free(m, "Resize", p, oldSize, true)
 }
 
 // sizeOf returns the size of the largest buffer that starts at p: several do if one follows another in
