@@ -19,19 +19,21 @@ const heapRoom = 8 << 20
 
 // UnderUlimit runs the calling test again in child processes under a limit on address space. It starts one child for
 // each limit of kib, in KiB. If a child fails, the test fails. UnderUlimit returns true in a child, where the caller
-// continues with the test, and false in the parent, where the caller returns. Below 800 MiB Go itself may not start;
-// such a limit is skipped. A child has 8 MiB free in its Go heap, for errors. In a child Go does not collect garbage: to
-// collect, Go may need address space that the test has taken, and without it Go ends the process.
+// continues with the test, and false in the parent, where the caller returns. A child has 8 MiB free in its Go heap, for
+// errors. Below 800 MiB Go itself may not start, or not with this space; such a limit is skipped. In a child Go does
+// not collect garbage: to collect, Go may need address space that the test has taken, and without it Go ends the
+// process.
 //
 // UnderUlimit is for Unix. In debug builds, which need more memory, and on 32-bit systems it starts no child and
 // returns false.
 func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
 	t.Helper()
-	const child = "STRATA_UNDER_ULIMIT"
+	const child, begins = "STRATA_UNDER_ULIMIT", "Go has started, with its space"
 	if os.Getenv(child) == t.Name() {
 		debug.SetGCPercent(-1)
 		runtime.KeepAlive(make([]byte, heapRoom))
 		runtime.GC()
+		fmt.Println(begins)
 		return true
 	}
 	if invariant.Debug || math.MaxUint == math.MaxUint32 {
@@ -43,7 +45,7 @@ func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
 		cmd.Env = append(cmd.Environ(), child+"="+t.Name())
 		out, err := cmd.CombinedOutput()
 		said := string(out)
-		if err != nil && limit < 800<<10 && !strings.Contains(said, "=== RUN") {
+		if err != nil && limit < 800<<10 && !strings.Contains(said, begins) {
 			t.Logf("ulimit -v %d: Go itself does not start", limit)
 			continue
 		}
