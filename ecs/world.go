@@ -144,7 +144,7 @@ func (c Config) sizes() (s []uintptr, first int) {
 // a Watch method, as described at page.Watched, the world closes itself at once, or at the end of a parallel run.
 // Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. Until then it accesses its
 // blocks, which the allocator has freed: the program may end with a fault that cannot be recovered. Of the allocators
-// of this module only pool.Blocks has a Watch method.
+// of this module only the Blocks of package pool have a Watch method.
 //
 // If Config.Pages has a Watch method and is closed after the first entity was created, the world closes itself, too.
 // Close then calls Alloc to find out whether the allocator is closed. If Alloc does not return memory.ErrClosed, Close
