@@ -24,6 +24,10 @@ func (p *Prefix) Fit(c *save.Coder, n uintptr) {
 		c.Fail(p.Ensure(n))
 		return
 	}
+	if p.busy { // a file is read by a function of the source
+		c.Busy("memory is being committed or decommitted")
+		return
+	}
 	c.Commit(p.unfit)
 	p.busy = true
 	defer func() { p.busy = false }()

@@ -145,8 +145,20 @@ func TestPrefix_FitThatFails(t *testing.T) {
 		_ = set.Load(slot)
 		t.Error("no panic")
 	}()
+	other, busy := new(save.Set), error(nil)
+	mustAll(t, other.AddFunc("prefix", func(c *save.Coder) {
+		if c.Fitting() {
+			p.Fit(c, n)
+		}
+	}), other.Seal())
+	same := other.NewSlot(100)
+	mustAll(t, other.Save(same))
+	src.during = func() { busy = other.Load(same) }
+	if mustAll(t, set.Load(slot)); !errors.Is(busy, save.ErrBusy) {
+		t.Errorf("a Fit during a commit: %v", busy)
+	}
 	src.during = nil
-	if mustAll(t, set.Load(slot)); p.Busy() || p.Fitted() != 0 || !slices.Equal(src.list, []string{"+0:2", "+0:2", "-0:2"}) {
+	if mustAll(t, set.Load(slot)); p.Busy() || p.Fitted() != 0 || !slices.Equal(src.list, []string{"+0:2", "+0:2", "-0:2", "+0:2", "-0:2"}) {
 		t.Errorf("calls %v, busy %t", src.list, p.Busy())
 	}
 	mustAll(t, p.Close())

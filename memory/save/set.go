@@ -190,8 +190,8 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
 // Load that fails decommits this memory again, unless a State passes no function to [Coder.Commit]. If the page source
-// refuses to, the memory stays committed, and Stats does not count it until it is used. A failed Load may also have freed blocks in flight: blocks that another goroutine has
-// passed back to their allocator.
+// refuses to, the memory stays committed, and Stats does not count it until it is used. A failed Load may also have
+// freed blocks in flight: blocks that another goroutine has passed back to their allocator.
 //
 // A function of page.Limit.OnSoft that runs during Load may use the parts. A Load that fails leaves what it has done, and
 // one that succeeds replaces it.
