@@ -9,9 +9,9 @@ import (
 )
 
 // Commands collects structural changes, also while the world is locked. Apply executes the commands in the order in
-// which they were given. Spawn of [World.Commands] creates its entity at once. Buffers are reused, those of
-// World.Commands until [World.Shrink]. So after warming up, neither commands nor Apply allocate in the Go heap, except
-// for new archetypes and for columns of types with pointers.
+// which they were given. Spawn of [World.Commands] creates its entity at once; [Map1.Spawn] also gives it components.
+// Buffers are reused, those of World.Commands until [World.Shrink]. So after warming up, neither commands nor Apply
+// allocate in the Go heap, except for new archetypes and for columns of types with pointers.
 //
 // If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
 // enemy. Consecutive additions, removals and changes of targets for one entity are one step, with its Spawn if that
@@ -157,7 +157,7 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	if cmd.w.store.relating.has(c.ID()) {
 		cmd.w.store.refuseNoTarget("AddTo", c.ID())
 	}
-	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
+	add(cmd, c.comp, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
 
 // AddRelation adds the relation with value v and a target to e at the next Apply. If e has the relation at Apply, the
@@ -166,7 +166,7 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 // [*memory.Misuse] if r belongs to another world, or when cmd accepts no commands, as [Commands] describes.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
-	add(cmd, r.Component, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
+	add(cmd, r.comp, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
 }
 
 // SetTargetOf changes the target of e for the relation at the next Apply. If e does not have the relation
@@ -179,23 +179,30 @@ func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
 }
 
 // add appends the command op with value v.
-func add[T any](cmd *Commands, c Component[T], op command, v T) {
-	if c.comp.pointerful {
-		for len(cmd.queues) <= int(c.comp.id) {
+func add[T any](cmd *Commands, c *component, op command, v T) {
+	op.at = put(cmd, c, v)
+	cmd.ops = append(cmd.ops, op)
+}
+
+// put stores the value of an addition and returns its index.
+func put[T any](cmd *Commands, c *component, v T) (at int) {
+	if c.pointerful {
+		for len(cmd.queues) <= int(c.id) {
 			cmd.queues = append(cmd.queues, nil)
 		}
-		q, _ := cmd.queues[c.comp.id].(*typedQueue[T])
+		q, _ := cmd.queues[c.id].(*typedQueue[T])
 		if q == nil {
 			q = new(typedQueue[T])
-			cmd.queues[c.comp.id] = q
+			cmd.queues[c.id] = q
 		}
-		op.at = len(q.values)
 		q.values = append(q.values, v)
-	} else if n := int((unsafe.Sizeof(v) + 7) / 8); n > 0 {
-		op.at = cmd.extendWords(n)
-		*(*T)(unsafe.Pointer(&cmd.words[op.at])) = v
+		return len(q.values) - 1
 	}
-	cmd.ops = append(cmd.ops, op)
+	if n := int((unsafe.Sizeof(v) + 7) / 8); n > 0 {
+		at = cmd.extendWords(n)
+		*(*T)(unsafe.Pointer(&cmd.words[at])) = v
+	}
+	return at
 }
 
 // extendWords extends words by n and returns the index of the first new one.

@@ -258,3 +258,41 @@ func TestCommands_SpawnBeginsAGroup(t *testing.T) {
 		t.Errorf("%v, %v was reported %d times", err, e, told)
 	}
 }
+
+// Spawn of a mapper is one group of commands, of a world and of a task.
+func TestMap3_SpawnIsAGroup(t *testing.T) {
+	for _, by := range []string{"World", "Task"} {
+		w, _ := newTestWorld(t, Config{})
+		other, _ := newTestWorld(t, Config{})
+		parent, gone := must[Entity](t)(NewMap1[armour](w).NewEntity(armour{})), Entity{7, 7}
+		child := mustRelation[childOf](t, w)
+		m := NewMap3[taskNamed, childOf, taskRef](w)
+		if text := misuse(t, func() { m.Spawn(w.Commands(), taskNamed{}, childOf{}, taskRef{}) }); !strings.HasPrefix(text, "ecs.Spawn: ") || !strings.Contains(text, "target") {
+			t.Error(text)
+		}
+		if text := misuse(t, func() { m.Spawn(other.Commands(), taskNamed{}, childOf{}, taskRef{}) }); text != "ecs.Spawn: the commands are of another world" {
+			t.Error(text)
+		}
+		if e, err := m.To(child.ID(), gone).Spawn(w.Commands(), taskNamed{}, childOf{}, taskRef{}); !errors.Is(err, ErrStale) || !e.IsZero() || w.Len() != 1 {
+			t.Errorf("%v, %v", e, err)
+		}
+		m.To(child.ID(), parent)
+		told := 0
+		w.OnCreate(func(e Entity) {
+			if n, _, r, ok := m.Get(e); ok {
+				to, _ := child.Target(e)
+				told++
+				if to != parent || n.Name != "n" || n.Of[1] != parent || n.Of[0] != r.Of || !w.Alive(r.Of) {
+					t.Errorf("%s: %v %v %v", by, to, *n, *r)
+				}
+			}
+		})
+		spawnBy(t, w)[by](func(cmd *Commands, e Entity) {
+			n := must[Entity](t)(m.Spawn(cmd, taskNamed{"n", [2]Entity{e, parent}}, childOf{}, taskRef{Of: e}))
+			AddTo(cmd, mustRegisterTest[taskRef](t, w), e, taskRef{Of: n})
+		})
+		if err := w.Commands().Apply(); err != nil || told != 1 || w.Len() != 3 {
+			t.Errorf("%s: %v, %d reported", by, err, told)
+		}
+	}
+}

@@ -153,6 +153,8 @@ func TestWorld_SteadyStateAllocatesNothing(t *testing.T) {
 			n, _ := cmd.Spawn()
 			AddTo(cmd, pos, n, position{})
 			cmd.Destroy(n)
+			n, _ = m.Spawn(cmd, position{}, health{})
+			cmd.Destroy(n)
 			q.Close()
 			cmd.Apply()
 			RemoveFrom(cmd, vel, e)

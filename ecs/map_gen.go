@@ -6,8 +6,8 @@ import "unsafe"
 
 // A Map1 is a mapper for one component. It creates entities with the component, and adds the component to entities or
 // removes it. If the component is a relation, set its target with To first. Create a mapper once per system. It belongs
-// to its world and to the goroutine of the world. Methods that create or change entities panic with a [*memory.Misuse]
-// if the world is locked.
+// to its world and to the goroutine of the world. Methods that create or change entities, except Spawn, panic with a
+// [*memory.Misuse] if the world is locked.
 type Map1[A any] struct {
 	setting[*Map1[A]]
 }
@@ -32,6 +32,17 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn creates an entity by commands, also while the world is locked. It gives cmd a [Commands.Spawn] and for each
+// component an [AddTo], or an [AddRelation] with the target of the mapper. Apply executes them as one group: one move,
+// and then OnCreate. Bodies of a parallel run may share the mapper for Spawn, with their [Task.Commands]. If a target
+// is stale now, the error wraps [ErrStale]; the other errors and panics are those of Commands.Spawn. Spawn also panics
+// with a [*memory.Misuse] if cmd belongs to another world, or if a relation of the mapper has no target.
+func (m *Map1[A]) Spawn(cmd *Commands, a A) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	return s.e, s.err
 }
 
 // NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil, NewBatch then
@@ -157,6 +168,14 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	return m.mapper.created(entity, loc)
 }
 
+// Spawn is [Map1.Spawn] for 2 components.
+func (m *Map2[A, B]) Spawn(cmd *Commands, a A, b B) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	return s.e, s.err
+}
+
 // NewBatch is [Map1.NewBatch] for 2 components.
 func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	if fill == nil {
@@ -256,6 +275,15 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 3 components.
+func (m *Map3[A, B, C]) Spawn(cmd *Commands, a A, b B, c C) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 3 components.
@@ -362,6 +390,16 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 4 components.
+func (m *Map4[A, B, C, D]) Spawn(cmd *Commands, a A, b B, c C, d D) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 4 components.
@@ -473,6 +511,17 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 5 components.
+func (m *Map5[A, B, C, D, E]) Spawn(cmd *Commands, a A, b B, c C, d D, e E) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 5 components.
@@ -589,6 +638,18 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 6 components.
+func (m *Map6[A, B, C, D, E, F]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 6 components.
@@ -710,6 +771,19 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 7 components.
+func (m *Map7[A, B, C, D, E, F, G]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	give(&s, g)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 7 components.
@@ -836,6 +910,20 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 8 components.
+func (m *Map8[A, B, C, D, E, F, G, H]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	give(&s, g)
+	give(&s, h)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 8 components.
@@ -967,6 +1055,21 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 9 components.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	give(&s, g)
+	give(&s, h)
+	give(&s, i)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 9 components.
@@ -1103,6 +1206,22 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 10 components.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	give(&s, g)
+	give(&s, h)
+	give(&s, i)
+	give(&s, j)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 10 components.
@@ -1244,6 +1363,23 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 11 components.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	give(&s, g)
+	give(&s, h)
+	give(&s, i)
+	give(&s, j)
+	give(&s, k)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 11 components.
@@ -1390,6 +1526,24 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
 	return m.mapper.created(entity, loc)
+}
+
+// Spawn is [Map1.Spawn] for 12 components.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Spawn(cmd *Commands, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
+	s := m.mapper.spawnBy(cmd)
+	give(&s, a)
+	give(&s, b)
+	give(&s, c)
+	give(&s, d)
+	give(&s, e)
+	give(&s, f)
+	give(&s, g)
+	give(&s, h)
+	give(&s, i)
+	give(&s, j)
+	give(&s, k)
+	give(&s, l)
+	return s.e, s.err
 }
 
 // NewBatch is [Map1.NewBatch] for 12 components.

@@ -17,6 +17,7 @@ type mapper struct {
 	bits  mask
 	drop  mask // components that Exchange takes away, none of bits
 	ids   [maxMap]ID
+	n     int // of ids
 
 	// The last ways of Add, Exchange and Remove: entities of one system mostly come from one
 	// archetype, and it is then all that is looked at.
@@ -38,7 +39,7 @@ type cachedTransition struct {
 
 func (m *mapper) init(w *World, ids ...ID) {
 	m.w = w
-	copy(m.ids[:], ids)
+	m.n = copy(m.ids[:], ids)
 	m.bits = w.store.maskOf("NewMap", ids)
 	m.relating = m.bits.any(&w.store.relating)
 }
@@ -156,6 +157,51 @@ func (m *mapper) spawn() (Entity, uint32, error) {
 		}
 	}
 	return m.w.store.spawn(t)
+}
+
+// A spawning is a call of Spawn of Map1 to Map12.
+type spawning struct {
+	m   *mapper
+	cmd *Commands
+	n   int // values that were given
+	at  int // index of the next addition
+	e   Entity
+	err error
+}
+
+// spawnBy gives the commands of Spawn. The caller gives the values.
+func (m *mapper) spawnBy(cmd *Commands) (s spawning) {
+	if cmd.w != m.w {
+		panic(&memory.Misuse{Package: "ecs", Op: "Spawn", Reason: "the commands are of another world"})
+	}
+	cmd.mustAccept("Spawn")
+	if m.relating {
+		if s.err = m.checkTargets("Spawn"); s.err != nil {
+			return s
+		}
+	}
+	if s.e, s.err = cmd.Spawn(); s.err != nil {
+		return s
+	}
+	s.m, s.cmd, s.at = m, cmd, len(cmd.ops)
+	e := cmd.toPlaceholder(s.e)
+	for _, id := range m.ids[:m.n] {
+		cmd.ops = append(cmd.ops, command{e: e, kind: commandAdd, id: id})
+		if target, ok := m.targets.find(id); ok {
+			op := &cmd.ops[len(cmd.ops)-1]
+			op.kind, op.target = commandRelate, target
+		}
+	}
+	return s
+}
+
+// give sets the value of the next addition.
+func give[T any](s *spawning, v T) {
+	if s.err == nil {
+		s.cmd.ops[s.at].at = put(s.cmd, s.m.w.store.comps[s.m.ids[s.n]], v)
+		s.at++
+		s.n++
+	}
 }
 
 // created ends NewEntity after the cells are written. It inlines.

@@ -359,13 +359,15 @@ func TestTaskCommands_MisuseIsRefused(t *testing.T) {
 func TestTaskCommands_SteadyStateAllocatesNothing(t *testing.T) {
 	w, f := manyBatches(t, Config{})
 	_, vel, think := loose(t, w)
-	ws := newTestWorkers(t, 2)
+	ws, born := newTestWorkers(t, 2), NewMap2[velocity, brain](w)
 	body := func(task *Task, es []Entity, ps []position) {
 		cmd := task.Commands()
 		for range 3 {
 			e, _ := cmd.Spawn()
 			AddTo(cmd, vel, e, velocity{})
 			AddTo(cmd, think, e, brain{Name: "n"})
+			cmd.Destroy(e)
+			e, _ = born.Spawn(cmd, velocity{}, brain{Name: "m"})
 			cmd.Destroy(e)
 		}
 	}

@@ -269,12 +269,14 @@ func TestHash_ReadsEveryBitOfWhatHasNoType(t *testing.T) {
 func TestArities_TheLargestReadAndWriteEachColumn(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	m := NewMap12[wide1, wide2, wide3, wide4, wide5, wide6, wide7, wide8, wide9, wide10, wide11, wide12](w)
-	if err := m.NewBatch(500, func(n int, a *wide1, b *wide2, c *wide3, d *wide4, e *wide5, f *wide6, g *wide7, h *wide8, i *wide9, j *wide10, k *wide11, l *wide12) {
+	if err := m.NewBatch(499, func(n int, a *wide1, b *wide2, c *wide3, d *wide4, e *wide5, f *wide6, g *wide7, h *wide8, i *wide9, j *wide10, k *wide11, l *wide12) {
 		v := uint16(n)
 		a[0], b[1], c[2], d[0], e[1], f[2], g[0], h[1], i[2], j[0], k[1], l[2] = v, v+1, v+2, v+3, v+4, v+5, v+6, v+7, v+8, v+9, v+10, v+11
 	}); err != nil {
 		t.Fatal(err)
 	}
+	must[Entity](t)(m.Spawn(w.Commands(), wide1{499}, wide2{1: 500}, wide3{2: 501}, wide4{502}, wide5{1: 503}, wide6{2: 504}, wide7{505}, wide8{1: 506}, wide9{2: 507}, wide10{508}, wide11{1: 509}, wide12{2: 510}))
+	check(t, w.Commands().Apply())
 	f := NewFilter8[wide1, wide2, wide3, wide4, wide5, wide6, wide7, wide8](w)
 	n := uint16(0)
 	q := f.Query()

@@ -152,16 +152,20 @@ func Example_commands() {
 	defer world.Close()
 	must(ecs.NewMap1[Health](world).NewBatch(3, func(i int, h *Health) { h.Points = int32(i) }))
 	alive := ecs.NewFilter1[Health](world)
+	sparks := ecs.NewMap2[Position, Velocity](world)
 	for e, h := range alive.All() {
 		if h.Points <= 0 {
 			world.Commands().Destroy(e)
+			if _, err := sparks.Spawn(world.Commands(), Position{1, 2}, Velocity{3, 0}); err != nil {
+				panic(err)
+			}
 		}
 	}
 	if err := world.Commands().Apply(); err != nil {
 		panic(err)
 	}
-	fmt.Println(world.Len())
-	// Output: 2
+	fmt.Println(world.Len(), ecs.NewFilter2[Position, Velocity](world).Len())
+	// Output: 3 1
 }
 
 func Example_filter() {
