@@ -352,7 +352,9 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 		if errors.Is(err, memory.ErrTooLarge) { // again at each Apply
 			*done += n
 			if fresh {
-				_ = cmd.undoSpawn(e)
+				if err := cmd.undoSpawn(e); err != nil {
+					return err
+				}
 			}
 			return fmt.Errorf("ecs: Apply: the commands of %v were dropped: %w", e, err)
 		}
@@ -383,7 +385,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 }
 
 // undoSpawn removes the entity of a Spawn, whose creation was not reported. It returns an error if an observer of its
-// components closed the allocator.
+// components, or Free, closed the allocator.
 func (cmd *Commands) undoSpawn(e Entity) error {
 	o := &cmd.w.observers
 	if o.observed != 0 {
@@ -391,7 +393,9 @@ func (cmd *Commands) undoSpawn(e Entity) error {
 	}
 	_, err := cmd.w.destroy("Apply", e)
 	delete(o.delayed, e)
-	cmd.w.store.freePending() // Apply may fail next
+	if cmd.w.store.freePending(); err == nil { // Apply may fail next
+		err = cmd.w.guard.closedItself()
+	}
 	return err
 }
 

@@ -230,19 +230,24 @@ func TestCommands_FailingGroupIsDroppedAlone(t *testing.T) {
 
 // A Set saves a world without blocks that wait, also right after a step was dropped.
 func TestCommands_DroppedStepFreesItsChunk(t *testing.T) {
-	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, FirstChunkBytes: 1024})
-	e := must[Entity](t)(w.Commands().Spawn())
-	AddTo(w.Commands(), mustRegisterTest[broad1](t, w), e, broad1{})
-	AddTo(w.Commands(), mustRegisterTest[broad2](t, w), e, broad2{})
-	var others []Entity
-	for len(w.store.tables[0].chunks) < 2 {
-		others = append(others, must[Entity](t)(w.NewEntity()))
-	}
-	for _, other := range slices.Backward(others) { // the second chunk stays as a spare
-		w.Remove(other)
-	}
-	if err := w.Commands().Apply(); !errors.Is(err, memory.ErrTooLarge) || w.Len() != 0 || w.store.pending != 0 {
-		t.Errorf("%v, %d entities, chunk %d waits", err, w.Len(), w.store.pending)
+	for _, want := range []error{memory.ErrTooLarge, memory.ErrClosed} {
+		mem := &tellingMemory{testMemory: newTestMemory(t)}
+		w := must[*World](t)(New(mem, Config{ChunkBytes: 1024, FirstChunkBytes: 1024}))
+		must[Entity](t)(NewMap2[broad1, broad2](w).Spawn(w.Commands(), broad1{}, broad2{}))
+		var others []Entity
+		for len(w.store.tables[0].chunks) < 2 {
+			others = append(others, must[Entity](t)(w.NewEntity()))
+		}
+		for _, other := range slices.Backward(others) { // the second chunk stays as a spare
+			w.Remove(other)
+		}
+		if want == memory.ErrClosed {
+			mem.onFree = mem.close
+		}
+		if err := w.Commands().Apply(); !errors.Is(err, want) || w.Len() != 0 || w.store.pending != 0 {
+			t.Errorf("%v, %d entities, chunk %d waits", err, w.Len(), w.store.pending)
+		}
+		check(t, w.Close())
 	}
 }
 

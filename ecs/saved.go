@@ -39,7 +39,7 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 // contain the world and not its allocator.
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
-// blocks wait to be freed after a panic of the allocator. Loading from memory stops loops over All and Chunks, as a
+// blocks wait to be freed after a panic. Loading from memory stops loops over All and Chunks, as a
 // structural change does. Component types that were registered after the save stay, and no entity has them. If [World.Track]
 // was called after the save for a component of an archetype of the state, the error of loading wraps save.ErrLayout and
 // names the component. If the world is closed, the error wraps memory.ErrClosed. If the method Base of the allocator
