@@ -94,13 +94,11 @@ func (v *View) margins() (top, bottom float32) {
 		below += gaugeRow
 	}
 	used := render.Grid*min(1, Height/high) - 1
-	if v.ui.tall() && v.ui.Device == render.Touch { // on a low screen the panels would have no space left
+	if v.ui.tall() && v.ui.Device == render.Touch { // the buttons are beside panels otherwise, see panelArea
 		below = max(below, v.sticksHigh())
 		lo, hi := v.ui.safe()
 		at, r := render.TouchOverlay.Circle(lo, hi)
-		if foot := v.ui.FromScreen(at.Add(vec{r, r}))[1] - v.reach.lo[1]; foot+panelLeast < v.ui.H/2 {
-			above = foot
-		}
+		above = v.ui.FromScreen(at.Add(vec{r, r}))[1] - v.reach.lo[1]
 	}
 	share := func(beyond int, pixels float32) float32 {
 		return min(max((float32(beyond)+pixels*v.ui.view.Scale-used)/high, 0), 0.39)
@@ -108,8 +106,16 @@ func (v *View) margins() (top, bottom float32) {
 	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
 }
 
-// panelLeast is the space of the shortest useful panel and of half the ship's place, in pixels of the canvas.
-const panelLeast = 190
+// panelArea returns where panels of the overlay lie, in pixels of the window: in a wide window left of the buttons for fingers.
+// An empty rectangle is the whole window.
+func (v *View) panelArea() image.Rectangle {
+	if v.ui.Device != render.Touch || v.ui.tall() {
+		return image.Rectangle{}
+	}
+	lo, hi := v.ui.safe()
+	at, r := render.TouchRewind.Circle(lo, hi) // the leftmost
+	return image.Rect(0, 0, int(v.ui.screen.Apply(at.Sub(vec{r, r}))[0]), 2*v.port.Y+v.port.H)
+}
 
 // shipArea returns where the ship is while the camera looks ahead and the ship is beside panels, in pixels of the window.
 func (v *View) shipArea() image.Rectangle {

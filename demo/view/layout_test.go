@@ -186,16 +186,18 @@ func TestHUD_PanelsLeaveTheShipAndTheSticksOfPhones(t *testing.T) {
 	keys := render.DefaultBindings()
 	v := newView(t, 2, tiers.Config{})
 	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
-	for _, size := range []image.Point{{X: 390, Y: 844}, {X: 360, Y: 640}, {X: 320, Y: 568}, {X: 320, Y: 552}} {
+	for _, size := range []image.Point{{X: 390, Y: 844}, {X: 360, Y: 640}, {X: 320, Y: 568}, {X: 320, Y: 552}, {X: 375, Y: 667}, {X: 390, Y: 664}, {X: 360, Y: 740}} {
 		for _, d := range []render.Device{render.Keyboard, render.Touch} {
 			v.Point(vec{}, d, false, [2]render.Thumb{})
 			v.frameOf(shaped(size), 1)
-			for _, part := range []overlay.Part{overlay.Help, overlay.Tiers, overlay.Memory} {
+			for _, part := range []overlay.Part{overlay.Help, overlay.Tiers, overlay.Memory, overlay.Strip} {
 				v.Overlay.Show(part, true)
+				v.Overlay.Show(overlay.Tiers, part == overlay.Tiers || part == overlay.Strip)
 				v.Overlay.Leave(v.margins())
 				v.Overlay.Avoid(v.shipArea())
 				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
 				v.Overlay.Show(part, false)
+				v.Overlay.Show(overlay.Tiers, false)
 				ship := v.shipArea()
 				over := func(x, y, w, h float32) bool {
 					lo, hi := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + w, y + h})
@@ -596,5 +598,6 @@ func (v *View) frameWith(size image.Point, open []overlay.Part) {
 	v.frameOf(shaped(size), 1)
 	v.Overlay.Leave(v.margins())
 	v.Overlay.Avoid(v.shipArea())
+	v.Overlay.Within(v.panelArea())
 	v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
 }

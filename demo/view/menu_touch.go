@@ -55,7 +55,10 @@ const (
 	stickRight = 136 // from the right side of a low screen
 )
 
-// stick draws a thumb's stick where the thumb rests, or faintly where it may come down.
+// stickSize is half the diagonal of a stick.
+var stickSize = vec{render.ThumbTravel + 2, render.ThumbTravel + 2}
+
+// stick draws a thumb's stick where the thumb rests, or faintly where it may come down and no panel is.
 func (m *Menu) stick(t *render.Thumb, lo, hi vec, side int) {
 	at, k := vec{lo[0] + 76, hi[1] - stickAbove}, float32(0.22)
 	if side == 1 {
@@ -66,6 +69,8 @@ func (m *Menu) stick(t *render.Thumb, lo, hi vec, side int) {
 	}
 	if t.Down {
 		at, k = t.Origin, 0.6
+	} else if lo, hi := m.ui.FromScreen(at.Sub(stickSize)), m.ui.FromScreen(at.Add(stickSize)); m.Covers != nil && m.Covers(lo[0], lo[1], hi[0]-lo[0], hi[1]-lo[1]) {
+		return // a thumb may come down there all the same
 	}
 	m.q.Ring(at[0], at[1], render.ThumbTravel, 2, 0, 0, m.bright().Fade(k))
 	knob := at.Add(t.Pull.Mul(render.ThumbTravel))

@@ -28,7 +28,7 @@ const (
 	mapSide   = 72 // logical pixels
 	mapTop    = 58
 	mapGap    = 4  // between the map and the overlay
-	touchRoom = 54 // that the buttons for fingers take at the right
+	touchRoom = 54 // that a column of buttons for fingers takes at the right
 )
 
 // chart draws the walls of a new realm. If they do not fit the map has no walls.
@@ -136,14 +136,23 @@ func (v *View) drawMap() {
 }
 
 // mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, at the highest place that the
-// overlay and the ship leave free. free is false if that is none in the upper two thirds: half a map is useless.
+// overlay and the ship leave free. Two buttons are side by side: on an upright screen at the top, on a wide one below. free is false if that is none in the upper two thirds: half a map is useless.
 func (v *View) mapAt() (x, y float32, free bool) {
 	x = v.ui.W - 10 - mapSide
+	second := v.ui.H // where there are two columns of buttons
 	if v.Menu != nil && v.Menu.Device == render.Touch {
 		x -= touchRoom
+		if second = 0; !v.ui.tall() {
+			lo, hi := v.ui.safe()
+			at, r := render.TouchRewind.Circle(lo, hi)
+			second = v.ui.FromScreen(at.Sub(vec{r, r}))[1]
+		}
 	}
 	top := v.reach.lo[1] + mapTop
 	for y = top; y+mapSide <= v.ui.H*2/3; y += mapGap {
+		if y+mapSide > second {
+			x, second = x-touchRoom, v.ui.H
+		}
 		if !v.hidden(x, y-mapGap, mapSide, mapSide+2*mapGap) && !v.overShip(x, y, mapSide, mapSide) {
 			return x, y, true
 		}

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"image"
+	"slices"
 	"testing"
 
 	"github.com/strata-go/strata/demo/game"
@@ -116,34 +117,57 @@ func TestPhone_TheHUDIsRead(t *testing.T) {
 	}
 }
 
-// On an upright phone a panel hid the buttons that pause and that close it, and those of dash and rewind lay over its text.
-// Panels are between them, and any button that a panel covers is drawn over it.
-func TestPhone_ButtonsAreSeenBesidePanels(t *testing.T) {
+// On an upright phone a panel hid the buttons that pause and that close it, and those of dash and rewind lay over its text. On
+// one held sideways rewind and the left stick did. In no window and with no panels a control lies over a panel.
+func TestPhone_ControlsAndPanelsLieApart(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
 	keys := render.DefaultBindings()
 	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
 	v.Point(vec{}, render.Touch, false, [2]render.Thumb{})
-	for _, size := range phones {
-		for _, open := range [][]overlay.Part{{overlay.Strip}, {overlay.Tiers}, {overlay.Strip, overlay.Tiers}, {overlay.Maps}, {overlay.Memory}} {
+	var sizes []image.Point
+	for _, p := range slices.Concat(phones, windows, small, []image.Point{{X: 375, Y: 667}, {X: 390, Y: 664}, {X: 360, Y: 740}, {X: 844, Y: 340}, {X: 1024, Y: 768}, {X: 1180, Y: 820}}) {
+		sizes = append(sizes, p, image.Pt(p.Y, p.X))
+	}
+	sets := [][]overlay.Part{{overlay.Strip}, {overlay.Tiers, overlay.Maps, overlay.Memory}, {overlay.Strip, overlay.Help, overlay.Tiers, overlay.Maps, overlay.Leaks, overlay.Memory, overlay.Heap}}
+	for part := overlay.Help; part <= overlay.Heap; part++ {
+		sets = append(sets, []overlay.Part{part}, []overlay.Part{overlay.Strip, part})
+	}
+	for _, size := range sizes {
+		for _, open := range sets {
 			v.Overlay.Density(1)
 			v.frameWith(size, open)
-			covered := false
+			lo, hi := v.port.Safe()
 			for b := range render.TouchButtons {
-				lo, hi := v.port.Safe()
 				at, r := b.Circle(lo, hi)
 				p := v.port.View().Apply(at)
 				r *= v.port.Scale
-				over := v.Overlay.Covers(p[0]-r, p[1]-r, 2*r, 2*r)
-				if covered = covered || over; over && size == (image.Point{X: 390, Y: 844}) {
-					t.Errorf("%v, parts %v: button %d at %v is covered", size, open, b, p)
+				x, y, free := v.mapAt()
+				onMap := image.Rect(int(x), int(y), int(x+mapSide), int(y+mapSide)).Overlaps(v.circled(at, r/v.port.Scale))
+				if free && onMap || v.Overlay.Covers(p[0]-r, p[1]-r, 2*r, 2*r) {
+					t.Errorf("%v, parts %v: button %d at %v is covered, or on the map: %v", size, open, b, p, onMap)
 				}
 			}
-			if v.thumbsAbove() != covered {
-				t.Errorf("%v, parts %v: a button is covered: %v, buttons are above: %v", size, open, covered, !covered)
+			for side := range 2 {
+				v.open()
+				v.begin(game.Signs, v.port.View())
+				v.Menu.ui = v.ui
+				v.Menu.begin(&v.quads)
+				if v.Menu.stick(&render.Thumb{}, lo, hi, side); v.quads.Len() == 0 {
+					continue
+				}
+				if x0, y0, x1, y1 := extent(&v.quads); v.Overlay.Covers(x0, y0, x1-x0, y1-y0) {
+					t.Errorf("%v, parts %v: stick %d at %v, %v is covered", size, open, side, x0, y0)
+				}
 			}
 			for _, part := range open {
 				v.Overlay.Show(part, false)
 			}
 		}
 	}
+}
+
+// circled returns the pixels of the canvas round a circle of the logical screen.
+func (v *View) circled(at vec, r float32) image.Rectangle {
+	lo, hi := v.ui.FromScreen(at.Sub(vec{r, r})), v.ui.FromScreen(at.Add(vec{r, r}))
+	return image.Rect(int(lo[0]), int(lo[1]), int(hi[0]), int(hi[1]))
 }

@@ -298,6 +298,7 @@ func (v *View) draw(f *render.Frame) {
 	v.framed = true
 	v.Overlay.Leave(v.margins())
 	v.Overlay.Avoid(v.shipArea())
+	v.Overlay.Within(v.panelArea())
 	v.Overlay.Density(v.density)
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])

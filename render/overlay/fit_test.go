@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hajimehoshi/ebiten/v2"
+
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -108,6 +110,48 @@ func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
 		}
 	}
 	(*Overlay)(nil).Avoid(image.Rectangle{})
+}
+
+// Buttons for fingers beside the rectangle of Within are never covered. On a low phone the tiers lay over them, or beyond the
+// screen. The last tiers are left out, and a line reports how many.
+func TestWithin_PanelsLieInIt(t *testing.T) {
+	for _, size := range [][2]int{{844, 390}, {568, 320}, {640, 360}, {1280, 720}} {
+		window := ebiten.NewImage(size[0], size[1])
+		defer window.Deallocate()
+		g := still(t, size[0], size[1], Config{})
+		g.o.Density(1)
+		g.o.Leave(0.15, 0.1)
+		within := image.Rect(0, 0, size[0]*4/5, size[1])
+		g.o.Within(within)
+		for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
+			for _, k := range []Part{Help, Tiers, Maps, Leaks, Memory, Heap} {
+				g.picture(int(k))
+				g.o.Show(Strip, true)
+				g.o.Draw(window)
+				for _, p := range g.o.placed {
+					r := image.Rect(int(p.x*g.o.scr.scale), int(p.y*g.o.scr.scale), int((p.x+p.w)*g.o.scr.scale), int((p.y+p.h)*g.o.scr.scale))
+					if k == Tiers && !r.In(within) || r.Max.X > within.Max.X {
+						t.Errorf("%v, corner %d, %s: %v", size, g.o.corner, g.o.parts[k].name, r)
+					}
+				}
+				if low := size[1] == 320; k == Tiers && low != strings.Contains(g.read(), " more tiers need a higher screen") {
+					t.Errorf("%v:\n%s", size, g.read())
+				}
+			}
+		}
+		g.o.Within(image.Rectangle{})
+		if g.o.Draw(window); g.o.scr.w*g.o.scr.scale < float32(size[0])-1 {
+			t.Errorf("%v: without a rectangle the screen is %v wide", size, g.o.scr.w*g.o.scr.scale)
+		}
+	}
+	g := still(t, 320, 500, Config{})
+	g.o.Density(1)
+	g.o.Avoid(image.Rect(100, 200, 200, 300))
+	g.o.Leave(0.2, 0.2)
+	g.picture(int(Tiers))
+	g.want("6 more tiers: turn to a wider screen")
+	g.want("static")
+	(*Overlay)(nil).Within(image.Rectangle{})
 }
 
 // On a phone held sideways, which has two or three pixels for each device-independent one, letters were 5 of these high, and

@@ -19,7 +19,9 @@ type screen struct {
 	pitch       float32 // from line to line: the grid's two steps, or a step and a half where it is low
 	cols        int     // of a panel
 	full        bool
+	phone       bool            // the letters are larger, see Density
 	spared      image.Rectangle // see Avoid
+	within      image.Rectangle // see Within
 	density     float32         // see Density
 }
 
@@ -46,12 +48,12 @@ func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	if scale == 0 {
 		halves := max(math.Floor(float64(h)/360), math.Floor(float64(2*s.density)))
 		scale = min(float32(max(2, halves))/2, max(float32(w)/((narrow+2)*render.Grid), least))
-		if float32(min(w, h)) < phone*s.density {
+		if s.phone = float32(min(w, h)) < phone*s.density; s.phone {
 			scale = max(scale, min(readable*s.density, float32(w)/((narrow+2)*render.Grid)))
 		}
 	}
 	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid,
-		spared: s.spared, density: s.density}
+		phone: s.phone, spared: s.spared, within: s.within, density: s.density}
 	if s.h < 600 {
 		s.pitch = 12
 	}

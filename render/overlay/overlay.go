@@ -252,6 +252,15 @@ func (o *Overlay) Avoid(r image.Rectangle) {
 	}
 }
 
+// Within sets the part of the picture, in pixels, that is the screen of the overlay: panels lie in it, and comments that
+// say screen mean it. For example, buttons for fingers can be beside it. If r has no pixel of the picture, as the empty
+// default, the whole picture is the screen. Call Within before Draw. On a nil Overlay, Within does nothing.
+func (o *Overlay) Within(r image.Rectangle) {
+	if o != nil {
+		o.scr.within = r
+	}
+}
+
 // Density sets how many pixels of the picture a device-independent pixel has. If the picture is as large as the window
 // in physical pixels, d is the monitor's scale factor. Values of d below 1 count as 1, and values above 8 as 8. Call
 // Density before Draw. If Config.Scale is not 0, or on a nil Overlay, Density has no effect.
@@ -347,6 +356,9 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 // draw is Draw on a picture, above the game's picture.
 func (o *Overlay) draw(on, game *ebiten.Image) {
 	b := on.Bounds()
+	if r := o.scr.within.Intersect(b); !r.Empty() {
+		b = r
+	}
 	o.scr.set(o.cfg.Scale, b.Min.X, b.Min.Y, b.Dx(), b.Dy(), o.cfg.Preset) // also for a tap while nothing is shown
 	o.rates.draws++
 	opens := o.showing() && !o.shown

@@ -91,9 +91,13 @@ func (o *Overlay) tierLines() int {
 const worstLines = 2
 
 // fit leaves out rows of pools, and then of tags, the smallest first, until the panel is at most high. If that is not
-// enough it leaves out the worst frame, and then what is no tier.
+// enough it leaves out the worst frame, then what is no tier. On a phone or a split screen it then leaves out the last
+// tiers: a line in their place reports how many.
 func (o *Overlay) fit(high float32) {
-	less := &o.verdict.less
+	less, most := &o.verdict.less, worstLines+firstTag-goRow
+	if _, _, split := o.avoided(); split || o.scr.phone {
+		most = worstLines + firstTag - 2
+	}
 	for *less = 0; ; {
 		_, rows := o.size(int(Tiers))
 		tags, pools := &o.verdict.tags, &o.verdict.pools
@@ -106,7 +110,7 @@ func (o *Overlay) fit(high float32) {
 			tags.pick(o.tagRows(), tags.n-1)
 		case *less == 0:
 			*less = worstLines
-		case o.own == nil && *less < worstLines+firstTag-goRow:
+		case o.own == nil && *less < most:
 			*less++
 		default:
 			return
@@ -131,8 +135,18 @@ func (o *Overlay) drawTiers() {
 	i := o.verdictLines()
 	o.drawHeader(i)
 	rows := o.meter.Rows()
-	for k := o.firstRow(); k < firstTag-max(o.verdict.less-worstLines, 0); k++ {
-		i++
+	end := firstTag - max(o.verdict.less-worstLines, 0)
+	for k := o.firstRow(); k < end; k++ {
+		if i++; k == end-1 && end < goRow {
+			l := o.line(i)
+			l.count(render.Amber, uint64(goRow-k))
+			if o.scr.h > o.scr.w {
+				l.text(render.Amber, " more tiers: turn to a wider screen")
+			} else {
+				l.text(render.Amber, " more tiers need a higher screen")
+			}
+			break
+		}
 		o.drawRow(i, &rows[k], k)
 	}
 	for _, k := range o.verdict.tags.row[:o.verdict.tags.n] {
