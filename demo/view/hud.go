@@ -187,13 +187,14 @@ func (v *View) compass() {
 	wide, high := min(196, v.ui.W/2-44-max(aside, -aside)), min(max(118, v.ui.H*0.26), 196)
 	middle := vec{v.ui.W/2 + aside, v.ui.H / 2}
 	dir := to.Sub(middle).Normalize()
-	at := middle.Add(vec{wide * dir[0], high * dir[1]})
-	for k := float32(1); k > 0.2; k -= 0.05 {
-		if p := middle.Add(vec{k * wide * dir[0], k * high * dir[1]}); v.pointable(p) {
-			at = p
-			break
+	place := func(k float32) vec { return middle.Add(vec{k * wide * dir[0], k * high * dir[1]}) }
+	k := float32(1)
+	for ; !v.pointable(place(k)); k -= 0.05 {
+		if k < 0.25 { // panels leave it no place
+			return
 		}
 	}
+	at := place(k)
 	c := v.ours() // not the light of the realm, which elites and shields have
 	if !v.comfort.calm {
 		c = c.Fade(0.85 + 0.15*engine.Sin(v.time*5))

@@ -322,6 +322,9 @@ func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
 			v.begin(game.Signs, v.ui.view)
 			v.compass()
 			x0, y0, x1, y1 := extent(&v.quads)
+			if v.quads.Len() == 0 && !v.Overlay.Shown(overlay.Strip) {
+				t.Errorf("%v: towards %v there is no arrow", size, to)
+			}
 			for name, p := range at {
 				if x0 < p[2] && p[0] < x1 && y0 < p[3] && p[1] < y1 {
 					t.Errorf("%v: towards %v the arrow at %v,%v to %v,%v lies over %s at %v", size, to, x0, y0, x1, y1, name, p)
