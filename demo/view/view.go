@@ -162,8 +162,8 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	m.Monitor("entities", "", func() float64 { return float64(s.Game.Entities()) })
 	m.Monitor("particles", "", func() float64 { return float64(s.Game.Particles().Len()) })
 	m.Monitor("ground", "MiB", func() float64 { return float64(v.ground.tiles.Stats().Used) / (1 << 20) })
-	m.Monitor("soft", "%", func() float64 { return 100 * s.Ground.Stats().Soft() })
-	m.Monitor("dropped", "", func() float64 { return float64(v.Dropped) })
+	m.Monitor("soft ground", "%", func() float64 { return 100 * s.Ground.Stats().Soft() })
+	m.Monitor("lost quads", "", func() float64 { return float64(v.Dropped) })
 	v.s, v.Overlay, v.timer, v.reserve = s, o, m.Timer("draw"), reserveFrames
 	return nil
 }

@@ -51,10 +51,10 @@ func TestTiers_TheLiveHeapIsAsOldAsItSays(t *testing.T) {
 		g.o.settled, g.o.behind = g.now.Add(time.Hour), 0 // the figures stand
 		g.o.heap = meter.Heap{Allocated: 5 << 20}
 		g.run(0.02, nil)
-		g.want("go live not known before a collection")
+		g.want(map[int]string{1280: "live Go heap", 640: "live Go"}[w] + " not known before a collection")
 		g.o.heap = meter.Heap{Known: true, Live: 40 << 20, Age: 12 * time.Second, Allocated: 5 << 20}
 		g.run(0.02, nil)
-		want := map[int]string{1280: "go live 40.0 MiB as of 12 s ago  allocates 5.0 MiB/s", 640: "go live 40.0 MiB 12 s ago  allocates 5.0 MiB/s"}[w]
+		want := map[int]string{1280: "live Go heap 40.0 MiB as of 12 s ago  allocates 5.0 MiB/s", 640: "live Go 40.0 MiB 12 s ago  allocates 5.0 MiB/s"}[w]
 		if text := strings.Join(strings.Fields(g.read()), " "); !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("no %q in:\n%s", want, g.read())
 		}

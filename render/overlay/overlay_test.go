@@ -279,7 +279,7 @@ func TestTiers_ABudgetNearlyReachedIsInWordsAndColours(t *testing.T) {
 		}
 	}
 	g.run(1, nil)
-	if n := g.figure(`refused large (\d+)`); n < 3 {
+	if n := g.figure(`large refused (\d+) request`); n < 3 {
 		t.Errorf("%v refused", n)
 	}
 }
@@ -303,7 +303,7 @@ func TestTiers_ARefusalIsRedOnlyWhileTheTierIsFull(t *testing.T) {
 			t.Fatal("beyond the budget")
 		}
 		g.run(1, nil)
-		g.want("refused large")
+		g.want("large refused ")
 		red := 0
 		for _, v := range g.o.q.Vertices() {
 			if _, letter := g.text[[2]float32{v.SrcX, v.SrcY}]; letter && v.ColorR == render.Red.R && v.ColorG == render.Red.G && v.ColorB == render.Red.B {
@@ -701,19 +701,19 @@ func TestTiers_WithoutAManagerAreOfTheProcessAlone(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	g.press(3)
 	g.run(1, nil)
-	g.want("frame fits")
+	g.want("frame memory")
 	g.want("static")
 	g.o.own = g.m
 	defer func() { g.o.own = nil }() // it is closed elsewhere
 	g.run(1, nil)
-	for _, t := range []string{"static", "inbox", ", tier", "frame fits"} {
+	for _, t := range []string{"static", "inbox", ", tier", "frame memory"} {
 		g.wantNot(t)
 	}
-	g.want("go live ")
+	g.want("live Go ")
 	g.want("allocates ")
 	g.want("go heap")
 	g.want("untracked")
-	g.want("late ")
+	g.want("late frames ")
 	g.press(1)
 	g.wantNot("mem ")
 	if v := g.figure(`heap +(\d+\.\d) MiB`); v < 0.5 {

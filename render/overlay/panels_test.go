@@ -126,21 +126,21 @@ func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
 	g.w, g.h = 640, 360
 	g.press(3, 9)
 	g.run(0.1, nil)
-	g.wantNot("no room")
+	g.wantNot("no space")
 	g.press(4, 1)
 	g.run(0.1, nil)
-	g.want("no room for tiers")
+	g.want("no space for tiers: close a panel")
 	g.want("fps")
 	g.press(2)
 	g.run(0.1, nil)
-	g.want("no room for tiers, memory") // in the order in which they were opened
+	g.want("no space for tiers, memory") // in the order in which they were opened
 	g.w, g.h = 5120, 1440
 	g.run(0.1, nil)
-	g.wantNot("no room")
+	g.wantNot("no space")
 	g.w, g.h = 640, 360
 	g.press(2, 4, 1)
 	g.run(0.1, nil)
-	g.wantNot("no room")
+	g.wantNot("no space")
 	g.want("growing")
 }
 

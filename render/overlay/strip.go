@@ -108,18 +108,18 @@ func (f *flow) vitals() {
 	}
 	number("fps", 3, render.PanelText, min(o.rates.fps, 999), 0)
 	number("tps", 3, render.PanelText, min(o.rates.tps, 999), 0)
-	millis("ms", render.PanelText, t.Median.Seconds())
+	millis("frame ms", render.PanelText, t.Median.Seconds())
 	millis("p99", o.late(t.P99.Seconds()), t.P99.Seconds())
 	millis("worst", o.late(t.Most.Seconds()), t.Most.Seconds())
-	number("go/frame", 4, render.PanelText, min(o.rates.objects, 9999), 0)
+	number("go allocs/frame", 4, render.PanelText, min(o.rates.objects, 9999), 0)
 	g := &o.meter.Snapshot().Go
 	number("gc", 3, render.PanelText, min(float64(g.Cycles), 9999), 0)
 	fine := func(label string, seconds float64) {
 		x, y := f.slot(label, 4)
 		f.figure(x, y, render.PanelText, appendFine(o.buf[:0], seconds))
 	}
-	fine("pause", g.MaxPause)
-	fine("mark", markEach(g.Mark, g.Cycles))
+	fine("gc pause", g.MaxPause)
+	fine("gc mark", markEach(g.Mark, g.Cycles))
 	o.memoryFigure(f)
 	for _, m := range o.meter.Monitors() {
 		label := cut(m.Name, 16)
@@ -234,7 +234,7 @@ func (o *Overlay) drawStatus(i int) {
 		i += 2
 	}
 	if o.crowded > 0 {
-		o.drawCrowded(say(render.Amber, "no room for"))
+		o.drawCrowded(say(render.Amber, "no space for"))
 	}
 	if o.dump.busy() {
 		say(render.PanelText, "writing the dump")
@@ -260,6 +260,7 @@ func (o *Overlay) drawCrowded(l line) {
 			l.word(render.Amber, ",")
 		}
 	}
+	l.text(render.Amber, ": close a panel")
 }
 
 // rowCount is how many tags, and pools, have a row.

@@ -117,12 +117,12 @@ func (g *trial) check() {
 		if late /= spikeEvery; ago > 8.5 { // perhaps there is none in the window
 			return
 		}
-		if v := g.figure(`late +(\d+\.\d)%`); v > 2*late+0.05 || v < 0.09 {
+		if v := g.figure(`late frames +(\d+\.\d)%`); v > 2*late+0.05 || v < 0.09 {
 			g.t.Errorf("after %.1f s, late: %v%%, want about %.1f", float64(g.n)/g.hz, v, late)
 		}
 		return
 	}
-	expect("late", `late +(\d+\.\d)%`, late, 0.001)
+	expect("late", `late frames +(\d+\.\d)%`, late, 0.001)
 }
 
 // At every rate the figures and the words are those of what happens, at any moment once the window is full.

@@ -44,7 +44,9 @@ func (o *Overlay) drawVerdict() {
 // drawHeap writes the live Go heap of the last collection, its age, and what is allocated.
 func (o *Overlay) drawHeap(l *line) {
 	h := &o.heap
-	l.word(render.PanelQuiet, "go live")
+	if l.word(render.PanelQuiet, "live Go"); o.scr.full {
+		l.word(render.PanelQuiet, "heap")
+	}
 	if h.Known {
 		l.size(render.PanelText, h.Live)
 		l.x += render.GlyphW
@@ -127,24 +129,16 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 	}
 }
 
-// fits writes whether the frame's memory and time are sufficient.
+// fits writes the used share of the frame's memory, and the share of late frames.
 func (o *Overlay) fits(l *line, v *meter.Verdict) {
-	c, word := good, "fits"
-	switch {
-	case v.Frame >= meter.FullAt:
-		c, word = render.Red, "is full"
-	case v.Frame >= meter.TightAt:
-		c, word = render.Amber, "is tight"
-	}
 	if o.own == nil {
-		l.word(render.PanelQuiet, "frame")
-		l.word(c, word)
-		l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
+		l.word(render.PanelQuiet, "frame memory")
+		l.bytes(alarm(good, v.Frame), append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), "% used"...))
 		l.gap()
 	}
 	if v.Late >= 0.0005 || o.own != nil {
-		l.word(render.PanelQuiet, "late")
-		c = render.PanelText
+		l.word(render.PanelQuiet, "late frames")
+		c := render.PanelText
 		if v.Late > 0.01 {
 			c = render.Amber
 		}
@@ -191,9 +185,12 @@ func (o *Overlay) scarce(l *line, v *meter.Verdict) {
 	}
 	if v.Refused != nil {
 		c := o.refusal(v.Refused)
-		l.word(c, "refused")
 		l.word(colorOf(v.Refused), v.Refused.Name)
+		l.word(c, "refused")
 		l.count(c, v.Refused.Failures)
+		if o.scr.full || v.Tight == nil {
+			l.text(c, plural(v.Refused.Failures, " request", " requests"))
+		}
 	}
 	if v.Tight == nil && v.Refused == nil && !o.faults.on {
 		l.text(render.PanelQuiet, "no budget is tight, nothing was refused")

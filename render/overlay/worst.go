@@ -95,6 +95,8 @@ func (o *Overlay) worstRows(l *line, f *meter.Frame) {
 	}
 	if o.scr.full {
 		l.word(render.PanelQuiet, "it allocated")
+	} else {
+		l.word(render.PanelQuiet, "allocs")
 	}
 	rows := o.meter.Rows()
 	last, lastAt := uint64(1<<63), -1
