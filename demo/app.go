@@ -33,10 +33,11 @@ type app struct {
 	counted *books
 	waiting shell.Command // until a realm is played
 	focused bool
-	full    bool // covering the screen was last asked for
-	apart   int  // frames since which the window does otherwise
-	thumbs  int  // on the screen
-	wish    bool // full screen is on in the settings, and the browser waits for a press
+	seen    shell.Screen // in the frame before
+	full    bool         // covering the screen was last asked for
+	apart   int          // frames since which the window does otherwise
+	thumbs  int          // on the screen
+	wish    bool         // full screen is on in the settings, and the browser waits for a press
 	frames  uint64
 	tempo   tempo
 	stopped *atomic.Bool // by a signal
@@ -140,6 +141,9 @@ func (a *app) Update(in *render.Input) error {
 		return a.quit()
 	}
 	a.controls.Capture = a.sh.Capturing()
+	if now := a.sh.Screen(); now != a.seen {
+		a.seen, a.controls.Release = now, true
+	}
 	if err := a.hurried(); err != nil {
 		return err
 	}

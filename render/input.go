@@ -57,6 +57,10 @@ type Controls struct {
 	// cleared, it causes no press: fields such as Dash stay false until it is pressed again. Fields that follow a held
 	// control, such as Move, Fire and Rewind, follow it at once.
 	Capture bool
+
+	// Release keeps directions that are held from moving a menu until they are released. Set it when a menu appears: the
+	// player may steer. The next tick resets it.
+	Release bool
 }
 
 // deadZone is the part of a stick's travel that counts as rest: worn sticks rest at 0.15.
@@ -103,6 +107,10 @@ func (s *sampler) sample(in *Input, r *raw, c *Controls, lo, hi mgl32.Vec2) {
 	fresh := s.fingers.follow(r, lo, hi)
 	s.device(r, &pressed, fresh)
 	in.Last = s.last
+	if c.Release {
+		s.nav.spend()
+		c.Release = false
+	}
 	s.nav.read(&in.Nav, r, &pressed, &s.fingers)
 	if c.Capture {
 		s.capture(in, &pressed)

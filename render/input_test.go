@@ -292,6 +292,45 @@ func TestNav_AHeldDirectionRepeats(t *testing.T) {
 	}
 }
 
+// The player who steered when a menu appeared moved its selection. What is pressed again moves it.
+func TestNav_WhatIsHeldWhenAMenuAppearsMovesNothing(t *testing.T) {
+	for name, r := range map[string]raw{"key": {}, "stick": {left: mgl32.Vec2{0, 0.9}}} {
+		h := newHand()
+		held := []Control{keyDown}
+		if name == "stick" {
+			held = nil
+		}
+		if in := h.tick(r, held...); !in.Nav.Down {
+			t.Errorf("%s: the press does not count", name)
+		}
+		h.c.Release = true
+		for i := range 3 * repeatFirst {
+			if in := h.tick(r, held...); in.Nav.Down || h.c.Release {
+				t.Fatalf("%s: it counts after %d ticks, or Release is still %v", name, i, h.c.Release)
+			}
+		}
+		if in := h.tick(raw{struck: controlsOf(held)}, held...); name == "key" && !in.Nav.Down {
+			t.Error("let go and pressed between two ticks, it does not count")
+		}
+		h.tick(raw{})
+		if in := h.tick(r, held...); !in.Nav.Down {
+			t.Errorf("%s: pressed again, it does not count", name)
+		}
+	}
+	h := newHand()
+	h.c.Release = true
+	if in := h.tick(raw{}, keyDown); !in.Nav.Down {
+		t.Error("pressed as the menu appears, it does not count")
+	}
+}
+
+func controlsOf(all []Control) (s controls) {
+	for _, c := range all {
+		s.add(c)
+	}
+	return s
+}
+
 func TestNav_EachDeviceSelectsAndPoints(t *testing.T) {
 	if in := newHand().tick(raw{}, padA); !in.Nav.Select {
 		t.Error("A does not select")

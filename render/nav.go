@@ -1,6 +1,8 @@
 package render
 
 import (
+	"math"
+
 	"github.com/go-gl/mathgl/mgl32"
 	"github.com/hajimehoshi/ebiten/v2"
 )
@@ -78,6 +80,15 @@ func (s *navigator) read(n *Nav, r *raw, pressed *controls, f *fingers) {
 		n.Back = n.Back || pressed.has(c)
 	}
 	s.point(n, r, f)
+}
+
+// spend keeps directions that are held from repeating.
+func (s *navigator) spend() {
+	for d := range s.since {
+		if s.since[d] > 0 {
+			s.since[d] = math.MinInt
+		}
+	}
 }
 
 // lean turns the stick into directions; it must come half back before it counts again.
