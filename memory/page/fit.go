@@ -14,14 +14,20 @@ import (
 
 // Fit commits memory for a load in a fitting pass, so that Ensure(n) cannot fail afterwards. Committed is unchanged until
 // then, or until SaveState loads. If the commit fails, the pass fails with an error that wraps that of the source. When
-// the load ends, the bytes that were not used are decommitted. n must be at most Reserved.
+// the load ends, the bytes that were not used are decommitted. If p is busy (see [Prefix.Busy]) and n exceeds Committed,
+// the error wraps save.ErrBusy. n must be at most Reserved.
 func (p *Prefix) Fit(c *save.Coder, n uintptr) {
 	fitted := p.Fitted()
-	if c.Failed() || n <= fitted {
+	switch {
+	case c.Failed() || n <= p.committed:
 		return
-	}
-	if n > p.size { // or p is closed
+	case p.busy:
+		c.Busy("memory is being committed or decommitted")
+		return
+	case n > p.size: // or p is closed
 		c.Fail(p.Ensure(n))
+		return
+	case n <= fitted:
 		return
 	}
 	if p.busy { // a file is read by a function of the source

@@ -161,6 +161,15 @@ func TestPrefix_FitThatFails(t *testing.T) {
 	if mustAll(t, set.Load(slot)); p.Busy() || p.Fitted() != 0 || !slices.Equal(src.list, []string{"+0:2", "+0:2", "-0:2", "+0:2", "-0:2"}) {
 		t.Errorf("calls %v, busy %t", src.list, p.Busy())
 	}
+	src.list = nil
+	src.during = func() {
+		if err := set.Load(slot); !errors.Is(err, save.ErrBusy) {
+			t.Errorf("a Fit within Ensure: %v", err)
+		}
+	}
+	if mustAll(t, p.Ensure(g)); !slices.Equal(src.list, []string{"+0:1"}) {
+		t.Errorf("a Fit within Ensure makes the calls %v", src.list)
+	}
 	mustAll(t, p.Close())
 	if n = g; !errors.Is(set.Load(slot), memory.ErrClosed) {
 		t.Error("a Fit of a closed Prefix")
