@@ -338,6 +338,28 @@ func TestSet_FitsFourTimes(t *testing.T) {
 	}
 }
 
+// If a function that Commit has got panics, the others run nevertheless.
+func TestSet_RestsAfterAPanic(t *testing.T) {
+	rests := ""
+	set := visited(t, func(c *save.Coder) {
+		if c.Word(1); c.Fitting() {
+			c.Commit(func() { rests += "a" })
+			c.Commit(func() { rests += "b"; panic("it is a test") })
+			c.Commit(func() { rests += "c" })
+			c.Differs("it is refused")
+		}
+	})
+	slot := filled(t, set, set.NewSlot(100))
+	func() {
+		defer func() { _ = recover() }()
+		_ = set.Load(slot)
+		t.Error("no panic")
+	}()
+	if rests != "cba" {
+		t.Errorf("%q have run", rests)
+	}
+}
+
 // A History at its limits: no more states than allowed, and a State that visits other bytes.
 func TestHistory_LimitsOfStates(t *testing.T) {
 	more, x := 0, [2]uint64{}

@@ -249,13 +249,15 @@ func fit(pass func() (again bool, err error)) error {
 // rest ends a load, also if a function of the program has panicked. A fitting pass changes nothing but memory that the
 // States hide until the load. So a load that is refused has nothing else to undo. If s is busy, another load is running.
 func (s *Set) rest() {
-	for !s.busy && len(s.rests) > 0 {
-		last := len(s.rests) - 1
-		f := s.rests[last]
-		s.rests[last] = nil
-		s.rests = s.rests[:last]
-		f()
+	if s.busy || len(s.rests) == 0 {
+		return
 	}
+	last := len(s.rests) - 1
+	f := s.rests[last]
+	s.rests[last] = nil
+	s.rests = s.rests[:last]
+	defer s.rest() // also if f panics
+	f()
 }
 
 // begin begins a pass. The caller defers end.
