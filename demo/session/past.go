@@ -55,6 +55,8 @@ type Past struct {
 	src page.Source
 	mem page.Memory
 
+	committed bool // mem
+
 	charges int
 	broken  int // seals of this realm that a charge was given for
 	used    int // charges of this run
@@ -99,7 +101,7 @@ func newPast(s *Session, bytes int) (*Past, error) {
 	if p.mem, err = p.src.Reserve(uintptr(bytes)); err != nil {
 		return nil, fmt.Errorf("session: rewind: %w", err)
 	}
-	if err = p.src.Commit(p.mem, 0, p.mem.Size); err == nil {
+	if err = p.commit(); err == nil {
 		p.r, err = engine.NewRewind(engine.RewindConfig[recorded]{
 			Set: set, Memory: unsafe.Slice((*byte)(p.mem.Base), bytes), Step: s.again, Rest: p.rest, Ticks: keepSpan, States: keepSpan / keepEarly,
 		})
@@ -109,6 +111,18 @@ func newPast(s *Session, bytes int) (*Past, error) {
 	}
 	return p, nil
 }
+
+// commit commits the memory of the states, if giveBack has not left it committed.
+func (p *Past) commit() (err error) {
+	if !p.committed {
+		err = p.src.Commit(p.mem, 0, p.mem.Size)
+		p.committed = err == nil
+	}
+	return err
+}
+
+// giveBack returns the memory of the states to the system. There must be none.
+func (p *Past) giveBack() { p.committed = p.src.Decommit(p.mem, 0, p.mem.Size) != nil }
 
 func (p *Past) close() error {
 	if p == nil {
@@ -125,6 +139,9 @@ func (p *Past) begin() {
 	g := p.s.Game
 	p.r.Begin(g.Ticks)
 	p.off, p.active, p.broken, p.cost = "", false, 0, cost{}
+	if p.commit() != nil {
+		p.off = rewindOff + "THERE IS NO MEMORY FOR STATES"
+	}
 	if g.Played == 0 {
 		p.charges, p.used = ChargesFirst, 0
 	}
@@ -205,10 +222,13 @@ func (p *Past) tooLarge(bytes int) {
 	p.stop(fmt.Sprintf("A STATE HAS %s OF %s", memory.FormatBytes(uint64(bytes)), memory.FormatBytes(uint64(size))))
 }
 
+const rewindOff = "REWIND IS OFF: "
+
 // stop switches off until the next realm.
 func (p *Past) stop(why string) {
-	p.off = "REWIND IS OFF: " + why
+	p.off = rewindOff + why
 	p.forget()
+	p.giveBack()
 }
 
 // rest waits for the worker of the fields. What is waited for here is not waited for in a tick.

@@ -13,6 +13,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -241,13 +242,26 @@ func TestPast_StatesThatTakeTooLongSwitchItOff(t *testing.T) {
 	for i := range p.cost.keep {
 		p.cost.keep[i] = time.Hour
 	}
+	src := memtest.NewFaulty()
+	src.Source = p.src
+	p.src = src
 	play(t, s, keepEvery)
-	if off := p.Off(); !strings.HasPrefix(off, "REWIND IS OFF: STATES TAKE ") {
-		t.Errorf("%q", off)
+	if off := p.Off(); !strings.HasPrefix(off, "REWIND IS OFF: STATES TAKE ") || p.committed {
+		t.Errorf("%q, and the memory of its states is committed: %t", off, p.committed)
 	}
+	src.FailAt = src.Calls() + 1
+	if p.begin(); p.Off() != "REWIND IS OFF: THERE IS NO MEMORY FOR STATES" || p.Possible() {
+		t.Errorf("without memory for states: %q", p.Off())
+	}
+	play(t, s, keepEvery)
 	if p.begin(); p.Off() != "" {
-		t.Error("the next realm begins with it")
+		t.Error("the next realm begins without it")
 	}
+	play(t, s, 2*keepEvery)
+	if n, _, _ := p.r.States(); n < 2 {
+		t.Errorf("%d states are kept in the next realm", n)
+	}
+	check(t, s)
 }
 
 // What is played again is not heard again.
