@@ -91,7 +91,8 @@ func TestLevels_NameOnlyExistingArt(t *testing.T) {
 	}
 }
 
-// unlisted returns what every level shows, and this one does not list. The placeholder is not among them: it must be there before any level is.
+// unlisted returns what every level shows, and this one does not list. The placeholder is not among them: it must be
+// there before any level is.
 func unlisted(listed map[string]bool) (missing []string) {
 	var shown []string
 	for id := range sizes {

@@ -321,8 +321,8 @@ type recipe struct {
 	data []byte // of made
 }
 
-// An opened file is the result of one call of Open. Unlike its recipe it is never used again, so a second Close, or a Read after
-// Close, does not affect another file.
+// An opened file is the result of one call of Open. Unlike its recipe it is never used again, so a second Close, or a
+// Read after Close, does not affect another file.
 type opened struct{ recipe *recipe } // nil once it is closed
 
 func (f *opened) Read(p []byte) (int, error) {

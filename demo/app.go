@@ -168,8 +168,8 @@ func (a *app) Update(in *render.Input) error {
 	return a.frame(in)
 }
 
-// pace informs the player of a machine that is too slow. Frames of a -seek, and those in which a realm loads, tell nothing of
-// play.
+// pace informs the player of a machine that is too slow. Frames of a -seek, and those in which a realm loads, tell
+// nothing of play.
 func (a *app) pace(now time.Time) {
 	if share, slow := a.tempo.tick(now, a.s.Playing() && !a.tape.seeking(a.s)); slow && !a.shoot {
 		a.v.Slow(share)

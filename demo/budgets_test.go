@@ -65,8 +65,8 @@ func TestBudgets_AreAboutTwiceThePeak(t *testing.T) {
 	}
 }
 
-// Half of a tier's budget is a shortage that is named, and costs nothing but what it names. It comes when the horde has so
-// many enemies. If only the view is short the hash is that of a full tier.
+// Half of a tier's budget is a shortage that is named, and costs nothing but what it names. It comes when the horde has
+// so many enemies. If only the view is short the hash is that of a full tier.
 func TestBudgets_HalfOfEachTierHasANamedEffect(t *testing.T) {
 	testenv.Longest(t)
 	const soon = 240 // ticks

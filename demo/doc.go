@@ -32,8 +32,8 @@
 // temporary files from the folders that it writes to.
 //
 // -record keeps the newest run: its inputs, a hash of each tick, and a state each five seconds. -replay plays it from the first
-// state, or from any tick with -seek, and names the first tick whose hash differs. A recording of another build may differ,
-// and the program prints a line about it. If the player goes back in time, the recording goes back too.
+// state, or from any tick with -seek, and names the first tick whose hash differs. A recording of another build may
+// differ, and the program prints a line about it. If the player goes back in time, the recording goes back too.
 //
 // Settings, best runs and saved runs are kept in the folder strata of the user's configuration, or in the browser's
 // local storage. With -screenshot or -capture they are neither read nor written: the game is that of a new player.

@@ -191,7 +191,8 @@ func (o *options) session() session.Config {
 	}
 }
 
-// rewindBytes returns the bytes of -rewind. Without a window, and in other stores than the tiers, there are none by default.
+// rewindBytes returns the bytes of -rewind. Without a window, and in other stores than the tiers, there are none by
+// default.
 func (o *options) rewindBytes() int {
 	switch {
 	case o.rewind >= 0:
@@ -207,8 +208,8 @@ func (o *options) rewindBytes() int {
 // profileBytes is how many requested bytes -profile has one sample for, on average.
 const profileBytes = 64 << 10
 
-// windowHeadroom is the garbage of a realm in a window before a collection. Ebitengine leaves some 150 objects a frame, and
-// a collection costs a pause of at most a quarter of a millisecond. Without a window nothing leaves garbage.
+// windowHeadroom is the garbage of a realm in a window before a collection. Ebitengine leaves some 150 objects a frame,
+// and a collection costs a pause of at most a quarter of a millisecond. Without a window nothing leaves garbage.
 const windowHeadroom = 8 << 20
 
 // clock returns the second clock of -paced, in addition to the wall's, if the system has it.

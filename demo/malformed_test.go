@@ -278,7 +278,8 @@ func TestAssets_MalformedPicturesAndRecipesAreALineEach(t *testing.T) {
 	}
 }
 
-// Ten malformed manifests, one a run, three if the long tests do not run: the line says what is wrong, and the game's own realm is played.
+// Ten malformed manifests, one a run, three if the long tests do not run: the line says what is wrong, and the game's
+// own realm is played.
 func TestAssets_AMalformedLevelIsALineAndTheGamesOwnIsPlayed(t *testing.T) {
 	_, whole, _ := demo("-headless", "-ticks", "20", "-level", "tide", "-hash")
 	_, want, _ := strings.Cut(whole, "hash ")

@@ -83,8 +83,8 @@ func (a *app) state() map[string]any {
 	return s
 }
 
-// guide adds what a test needs that plays with a device. That is what the autopilot would do, and how far the goal is from
-// the ship. The ship and the items of a menu are in pixels of the logical screen.
+// guide adds what a test needs that plays with a device. That is what the autopilot would do, and how far the goal is
+// from the ship. The ship and the items of a menu are in pixels of the logical screen.
 func (a *app) guide(s map[string]any) {
 	pair := func(v mgl32.Vec2) any { return []any{v[0], v[1]} }
 	if g := a.s.Game; a.s.Playing() {

@@ -9,8 +9,9 @@ import (
 	"io"
 )
 
-// A page stores text, and a browser counts two bytes for each UTF-16 unit of it: Chromium allows 5 Mi units. So saved runs
-// are compressed, and a unit has 15 bits, from textFirst on. These units are no surrogates. Older runs are in base64.
+// A page stores text, and a browser counts two bytes for each UTF-16 unit of it: Chromium allows 5 Mi units. So saved
+// runs are compressed, and a unit has 15 bits, from textFirst on. These units are no surrogates. Older runs are in
+// base64.
 
 const (
 	textFirst = 0x3400

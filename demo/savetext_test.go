@@ -34,7 +34,8 @@ func TestSaveText_GivesTheSameBytesBack(t *testing.T) {
 	}
 }
 
-// The state of a game compresses, but that of random bytes is the bound: 8 bits of 15 in each unit, and base64 has 6 of 16.
+// The state of a game compresses, but that of random bytes is the bound: 8 bits of 15 in each unit, and base64 has 6 of
+// 16.
 func TestSaveText_TakesLessThanBase64(t *testing.T) {
 	rng := rand.NewChaCha8([32]byte{2})
 	data := make([]byte, 50_000)

@@ -116,8 +116,8 @@ func TestWorld_AStaleTargetInTheFirstArchetypeIsRefused(t *testing.T) {
 	})
 }
 
-// Save, play, load, save, load. An archetype of a target that came after the first save stays in the world without rows. Its
-// target has a generation that the loaded world has not reached, so the second file is refused.
+// Save, play, load, save, load. An archetype of a target that came after the first save stays in the world without
+// rows. Its target has a generation that the loaded world has not reached, so the second file is refused.
 func TestWorld_FilesWrittenAfterALoadAreReadable(t *testing.T) {
 	for _, way := range []string{"ReadBinary", "ReadJSON", "Set.Read"} {
 		t.Run(way, func(t *testing.T) {
@@ -190,8 +190,8 @@ type (
 	againGone struct{ N int32 }
 )
 
-// The new version of a program drops a component. In the file some children have it and others do not, so that two archetypes
-// with a relation become one, as two without a relation do.
+// The new version of a program drops a component. In the file some children have it and others do not, so that two
+// archetypes with a relation become one, as two without a relation do.
 func TestWorld_DroppedComponentsMergeArchetypesWithRelations(t *testing.T) {
 	for _, parents := range []int{1, 2} {
 		t.Run(fmt.Sprint(parents, " parents"), func(t *testing.T) {

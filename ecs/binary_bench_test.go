@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkBinary writes and reads 100,000 entities of two components. The binary form takes turns with a file that is
-// synced, and with gob of the same slices or JSON. It prints the lower quartile of the binary form, and the ratios of the others
-// to it. The ratio of a second binary write or read shows the noise.
+// synced, and with gob of the same slices or JSON. It prints the lower quartile of the binary form, and the ratios of
+// the others to it. The ratio of a second binary write or read shows the noise.
 func BenchmarkBinary(b *testing.B) {
 	b.Run("peer=gob", func(b *testing.B) { benchBinary(b, 1, false) })
 	b.Run("peer=gob/order=mixed", func(b *testing.B) { benchBinary(b, 7919, false) })

@@ -19,7 +19,8 @@ import (
 	"github.com/strata-go/strata/memory/layout"
 )
 
-// A Migration declares how the component types of a program have changed since a file was written. See [layout.Migration].
+// A Migration declares how the component types of a program have changed since a file was written. See
+// [layout.Migration].
 type Migration = layout.Migration
 
 // An OldValue is a component as a file has it. It is valid during the call that receives it.

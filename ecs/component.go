@@ -86,8 +86,8 @@ func Register[T any](w *World) (Component[T], error) {
 	return Component[T]{w: w, comp: c}, nil
 }
 
-// register is Register for constructors of mappers and filters. It does not name Component[T], whose methods the compiler would
-// then generate for each type that only a mapper or a filter names.
+// register is Register for constructors of mappers and filters. It does not name Component[T], whose methods the
+// compiler would then generate for each type that only a mapper or a filter names.
 //
 //go:noinline
 func register[T any](w *World) (*component, error) {

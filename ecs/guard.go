@@ -220,8 +220,8 @@ func (g *guard) beginFill() {
 	g.fills++
 }
 
-// endFill notifies observers of the batch. It also does so if fill panics, because the entities exist. It returns an error if fill or
-// an observer closed the allocator.
+// endFill notifies observers of the batch. It also does so if fill panics, because the entities exist. It returns an
+// error if fill or an observer closed the allocator.
 func (w *World) endFill(s span) error {
 	w.guard.locked--
 	w.guard.fills--

@@ -182,8 +182,8 @@ func (c *cast) values() (s string) {
 	return s
 }
 
-// steps draws what casts are asked, three bytes in an int each. The tests draw nothing but ints and bools: the compiler makes
-// all of a generator again for each type that one draws.
+// steps draws what casts are asked, three bytes in an int each. The tests draw nothing but ints and bools: the compiler
+// makes all of a generator again for each type that one draws.
 var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) int {
 	one := rapid.IntRange(0, 255)
 	return one.Draw(t, "op") | one.Draw(t, "a")<<8 | one.Draw(t, "b")<<16

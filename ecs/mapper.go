@@ -44,9 +44,9 @@ func (m *mapper) init(w *World, ids ...ID) {
 	m.relating = m.bits.any(&w.store.relating)
 }
 
-// A setting has the methods that configure a mapper and return it, as a [narrowing] those of a filter. Map begins with it.
-// The mapper is a field with a name, because for an embedded one the compiler would generate its methods again for each
-// type of each Map.
+// A setting has the methods that configure a mapper and return it, as a [narrowing] those of a filter. Map begins with
+// it. The mapper is a field with a name, because for an embedded one the compiler would generate its methods again for
+// each type of each Map.
 type setting[Map any] struct{ mapper mapper }
 
 // To sets the target of the relation with this ID for all later operations of the mapper. The target
@@ -220,8 +220,8 @@ func (m *mapper) notifyCreated(e Entity, loc uint32) (Entity, error) {
 	return m.w.observers.notifyCreated(e, loc, m.bits)
 }
 
-// newColumns creates n entities and calls fill for each run of rows in one chunk, unless there is none. The world is locked
-// meanwhile.
+// newColumns creates n entities and calls fill for each run of rows in one chunk, unless there is none. The world is
+// locked meanwhile.
 func (m *mapper) newColumns(n int, none bool, fill func(loc uint32, n int)) (err error) {
 	m.w.guard.mutable("NewBatch")
 	t, err := m.target()

@@ -2,11 +2,10 @@ package ecs
 
 import "unsafe"
 
-// A narrowing has the methods that narrow a filter and return it. Filter begins with its narrowing. As that depends on Filter, no
-// filter converts to one of other components. It depends on the pointer, as the compiler generates one body of a method for all
-// pointers, but one for each Filter that is a struct.
-// The filter is a field with a name, because for an embedded one the compiler would generate its methods again for each
-// type of each Filter.
+// A narrowing has the methods that narrow a filter and return it. Filter begins with its narrowing. As that depends on
+// Filter, no filter converts to one of other components. It depends on the pointer, as the compiler generates one body
+// of a method for all pointers, but one for each Filter that is a struct. The filter is a field with a name, because
+// for an embedded one the compiler would generate its methods again for each type of each Filter.
 type narrowing[Filter any] struct{ filter filter }
 
 // whole returns f as the pointer to the Filter that begins with it.

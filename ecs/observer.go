@@ -265,8 +265,8 @@ func (g *guard) endNotify() {
 
 // Functions that report writes stamp them first, so observers see current stamps.
 
-// notifyCreated reports that e was created at loc with the components in m. It returns e, or an error if an observer closed
-// the allocator.
+// notifyCreated reports that e was created at loc with the components in m. It returns e, or an error if an observer
+// closed the allocator.
 //
 //go:noinline
 func (o *observers) notifyCreated(e Entity, loc uint32, m mask) (Entity, error) {
@@ -325,8 +325,8 @@ func (o *observers) notifyBatch(s span) error {
 	return o.store.guard.closedItself()
 }
 
-// notifyAdded reports that e was given the components in m and had those in was before. It returns an error if an observer
-// closed the allocator.
+// notifyAdded reports that e was given the components in m and had those in was before. It returns an error if an
+// observer closed the allocator.
 //
 //go:noinline
 func (o *observers) notifyAdded(e Entity, m, was mask) error {
@@ -354,8 +354,8 @@ func (o *observers) notifyOne(e Entity, id ID, had bool) error {
 	return o.store.guard.closedItself()
 }
 
-// notifyMoved is notifyAdded for the rows of a batch, which had the components in was before. It panics if an observer left
-// the world locked.
+// notifyMoved is notifyAdded for the rows of a batch, which had the components in was before. It panics if an observer
+// left the world locked.
 func (o *observers) notifyMoved(op string, s span, m, was mask) error {
 	o.store.stampSpan(s, m)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {

@@ -50,8 +50,8 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	}
 }
 
-// TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext leaves loops over a chunk that is walked in two parts in the first,
-// and begins anew, with the same rows and after a change.
+// TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext leaves loops over a chunk that is walked in two parts in
+// the first, and begins anew, with the same rows and after a change.
 func TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
 	f := NewFilter1[byte](w)
@@ -93,8 +93,8 @@ func TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext(t *testing.T) {
 	}
 }
 
-// edges makes a world with three archetypes in chunks that are walked in two parts and in one, and returns in the order of a walk
-// its rows, and those beside which a step ends.
+// edges makes a world with three archetypes in chunks that are walked in two parts and in one, and returns in the order
+// of a walk its rows, and those beside which a step ends.
 func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 	w, _ = newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
 	f = NewFilter1[byte](w)
@@ -187,7 +187,8 @@ func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
 	}
 }
 
-// TestAhead_StopsAtTheStepAfterAChangeAtEachEdge removes and creates, in loops alone and within another, and in those over chunks.
+// TestAhead_StopsAtTheStepAfterAChangeAtEachEdge removes and creates, in loops alone and within another, and in those
+// over chunks.
 func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 	testenv.Long(t)
 	w, f, es, at := edges(t)
@@ -234,8 +235,8 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 	}
 }
 
-// TestAhead_EndsByTheSizeOfTheFirstColumn walks chunks in two parts whose first column has cells of no size, of an odd one, of
-// many bytes, and with pointers, and stops at a change at each edge.
+// TestAhead_EndsByTheSizeOfTheFirstColumn walks chunks in two parts whose first column has cells of no size, of an odd
+// one, of many bytes, and with pointers, and stops at a change at each edge.
 func TestAhead_EndsByTheSizeOfTheFirstColumn(t *testing.T) {
 	t.Run("none", endsBySize[burning])
 	t.Run("3", endsBySize[odd])

@@ -50,8 +50,8 @@ type basedTest struct{ *testMemory }
 
 func (m basedTest) Base() unsafe.Pointer { return unsafe.Pointer(m.testMemory) }
 
-// An observer of removal may use up the memory by spawning, and then the removal fails. The spare that was given back for the
-// space of the removal must not wait: otherwise the memory is short by it, and saving fails with ErrBusy.
+// An observer of removal may use up the memory by spawning, and then the removal fails. The spare that was given back
+// for the space of the removal must not wait: otherwise the memory is short by it, and saving fails with ErrBusy.
 func TestWorld_ARemovalThatFailsFreesWhatWaits(t *testing.T) {
 	mem := basedTest{newTestMemory(t)}
 	w, err := New(mem, Config{FirstChunkBytes: 16 << 10})

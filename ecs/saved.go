@@ -12,7 +12,8 @@ import (
 )
 
 // CanSave returns an error if the world cannot be saved. If a component contains Go pointers, the error wraps a
-// *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A save.Set calls CanSave.
+// *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A save.Set calls
+// CanSave.
 func (w *World) CanSave() error {
 	for _, c := range w.store.comps {
 		if c.pointerful {
@@ -39,12 +40,12 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 // contain the world and not its allocator.
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
-// blocks wait to be freed after a panic. Loading from memory stops loops over All and Chunks, as a
-// structural change does. Component types that were registered after the save stay, and no entity has them. If [World.Track]
-// was called after the save for a component of an archetype of the state, the error of loading wraps save.ErrLayout and
-// names the component. If the world is closed, the error wraps memory.ErrClosed. If the method Base of the allocator
-// (see memory.Baser) returns nil, the error wraps memory.ErrConfig. If loading must commit memory for the index of
-// entities and Config.Pages fails, the error wraps that of Config.Pages. The other errors are those of [World.CanSave].
+// blocks wait to be freed after a panic. Loading from memory stops loops over All and Chunks, as a structural change
+// does. Component types that were registered after the save stay, and no entity has them. If [World.Track] was called
+// after the save for a component of an archetype of the state, the error of loading wraps save.ErrLayout and names the
+// component. If the world is closed, the error wraps memory.ErrClosed. If the method Base of the allocator (see
+// memory.Baser) returns nil, the error wraps memory.ErrConfig. If loading must commit memory for the index of entities
+// and Config.Pages fails, the error wraps that of Config.Pages. The other errors are those of [World.CanSave].
 //
 // In a file the world has the form of [World.WriteBinary], without ticks. Loading a file removes the present entities,
 // and reads the file as [World.ReadBinary] does. It calls observers for the removed and for the loaded entities.

@@ -220,8 +220,8 @@ func (x *detourWorld) canonical() *save.Slot {
 	return x.bytes
 }
 
-// A world that plays other programs in between, and loads, returns from all operations what a world returns that never left,
-// and has the same canonical bytes.
+// A world that plays other programs in between, and loads, returns from all operations what a world returns that never
+// left, and has the same canonical bytes.
 func TestWorld_DetoursLeaveNoTrace(t *testing.T) {
 	worlds, rounds := uint64(60/testenv.Step(20)), 12
 	for seed := range worlds {

@@ -54,8 +54,8 @@ func TestWorld_DiffOfALargerStateThanThePresentOne(t *testing.T) {
 	}
 }
 
-// The game forgets to save a variable, so that fewer entities come after the load. Synctest says that the error "names the
-// first difference by part, table, entity and field".
+// The game forgets to save a variable, so that fewer entities come after the load. Synctest says that the error "names
+// the first difference by part, table, entity and field".
 func TestWorld_SynctestNamesADifferenceOfASmallerWorld(t *testing.T) {
 	for _, n := range []int{200, 6000} {
 		set, w, m := savedSpots(t)

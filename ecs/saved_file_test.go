@@ -135,7 +135,8 @@ func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
 	}
 }
 
-// A Set with a world knows the types of its components: a wrong name in Convert is an error, and a right one is no change.
+// A Set with a world knows the types of its components: a wrong name in Convert is an error, and a right one is no
+// change.
 func TestWorld_FileOfASetFindsWrongNamesOfConvert(t *testing.T) {
 	c := newPlainCast(t)
 	c.play(t, 1, 100)

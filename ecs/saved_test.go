@@ -416,7 +416,8 @@ func (r *refusal) Decommit(m page.Memory, off, size uintptr) error {
 	return r.Source.Decommit(m, off, size)
 }
 
-// A state may have addresses for its index and no memory. The load of a state without entities may leave memory committed.
+// A state may have addresses for its index and no memory. The load of a state without entities may leave memory
+// committed.
 func TestWorld_IndexWithoutMemoryIsLoaded(t *testing.T) {
 	src := &refusal{Source: page.OS()}
 	x := newSavedWorld(t, src)

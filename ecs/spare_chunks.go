@@ -131,8 +131,9 @@ func (w *World) Shrink() (freed uint64) {
 	return freed
 }
 
-// trimSegments forgets the free segments behind the last one taken if they are at least half of all, and the capacity for more
-// of them if that is. Loading a state keeps the capacity, so it must not decide which numbers later chunks get.
+// trimSegments forgets the free segments behind the last one taken if they are at least half of all, and the capacity
+// for more of them if that is. Loading a state keeps the capacity, so it must not decide which numbers later chunks
+// get.
 func (s *store) trimSegments() {
 	d := &s.directory
 	n := len(d.chunks)

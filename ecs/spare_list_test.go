@@ -105,8 +105,8 @@ func TestSpareList_FourLargeChunksStay(t *testing.T) {
 	}
 }
 
-// TestSpareList_WavesLeaveFewSpares has a wave of entities come as a batch to each of many archetypes, in which one entity
-// stays. The large chunk of each wave stayed until Shrink.
+// TestSpareList_WavesLeaveFewSpares has a wave of entities come as a batch to each of many archetypes, in which one
+// entity stays. The large chunk of each wave stayed until Shrink.
 func TestSpareList_WavesLeaveFewSpares(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)

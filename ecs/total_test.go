@@ -102,8 +102,8 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	}
 }
 
-// tried returns how many bits must be named, of named ones if each bit is flipped. Every fourth is flipped unless the long
-// tests run, and in short runs of debug builds.
+// tried returns how many bits must be named, of named ones if each bit is flipped. Every fourth is flipped unless the
+// long tests run, and in short runs of debug builds.
 func tried(n memtest.Flips, named int) int {
 	if n.Flipped < 16*n.Integers {
 		return named / 4

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// registerType makes the type of v a component of w, as Register does. It costs a build of the tests nothing for each type.
+// registerType makes the type of v a component of w, as Register does. It costs a build of the tests nothing for each
+// type.
 func registerType(t testing.TB, w *World, v any) ID {
 	t.Helper()
 	c, fresh, err := w.register(reflect.TypeOf(v))

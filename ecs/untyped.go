@@ -150,8 +150,8 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) (unsafe.P
 	return w.finishChange(e, comp.id, false)
 }
 
-// finishChange notifies observers, frees pending blocks and returns the address of the component. It returns an error if the
-// allocator was closed meanwhile.
+// finishChange notifies observers, frees pending blocks and returns the address of the component. It returns an error
+// if the allocator was closed meanwhile.
 func (w *World) finishChange(e Entity, id ID, had bool) (unsafe.Pointer, error) {
 	if w.observers.observed != 0 && w.reportsWrite(w.store.comps[id]) {
 		_ = w.observers.notifyOne(e, id, had)

@@ -162,8 +162,8 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Panics
 //
-// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays valid.
-// Check returns nil, and no block is lost except one whose Free panicked. Blocks that still had to be freed are freed by a
+// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays valid. Check
+// returns nil, and no block is lost except one whose Free panicked. Blocks that still had to be freed are freed by a
 // later structural change or by Close. If the body of a loop over a query panics, the query stays open: defer its
 // Close, or call [World.EndQueries].
 type World struct {

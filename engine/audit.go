@@ -40,12 +40,12 @@ import (
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field".
 // An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
 //
-// Each field is named once, by its first difference, and Difference.More counts its further variables. Paths that differ
-// only in indexes and keys are one field. So are paths to the same field of all nodes of a list or a tree. A path that
-// comes to a type again continues where it came to the type first. If a slice or a map has another length, the length is the
-// difference, and the elements are not compared. If a value in an interface has another type, the type is the
-// difference, and the value is not compared. A variable with two paths is named by the first. There are at most 64
-// differences.
+// Each field is named once, by its first difference, and Difference.More counts its further variables. Paths that
+// differ only in indexes and keys are one field. So are paths to the same field of all nodes of a list or a tree. A
+// path that comes to a type again continues where it came to the type first. If a slice or a map has another length,
+// the length is the difference, and the elements are not compared. If a value in an interface has another type, the
+// type is the difference, and the value is not compared. A variable with two paths is named by the first. There are at
+// most 64 differences.
 //
 // Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. No goroutine
 // may change the data while the audit reads.

@@ -242,8 +242,8 @@ func ofKnot(path string) string {
 	}
 }
 
-// In random graphs of values exactly the changed scalar variables are named, and counted. A field of several knots is named
-// once.
+// In random graphs of values exactly the changed scalar variables are named, and counted. A field of several knots is
+// named once.
 func TestFields_RandomGraphs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	counted := 0
@@ -416,7 +416,8 @@ func TestFields_RootIsReadByField(t *testing.T) {
 	}
 }
 
-// A field that every node of a list or a tree has is named once, with the number of nodes, so that the 64 lines show others.
+// A field that every node of a list or a tree has is named once, with the number of nodes, so that the 64 lines show
+// others.
 func TestFields_NodesAreOneField(t *testing.T) {
 	type node struct {
 		N, Heat     int

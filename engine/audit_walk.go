@@ -41,8 +41,8 @@ type walker struct {
 	found    []save.Difference
 }
 
-// A fieldGroup is a field of a field, and so on, of a root. If a path comes to a type again, as from node to node of a list,
-// it is back in the group in which it came to the type first.
+// A fieldGroup is a field of a field, and so on, of a root. If a path comes to a type again, as from node to node of a
+// list, it is back in the group in which it came to the type first.
 type fieldGroup struct {
 	up    *fieldGroup
 	typ   reflect.Type // of the struct whose fields are below
@@ -395,7 +395,8 @@ func (w *walker) shared() {
 	}
 }
 
-// element returns of which other reference a reference refers to a part: the place of the widest one and the offset; or 0.
+// element returns of which other reference a reference refers to a part: the place of the widest one and the offset; or
+// 0.
 func (w *walker) element(r array) uint64 {
 	start := func(a array, p uintptr) int { return cmp.Compare(a.from, p) }
 	at, _ := slices.BinarySearchFunc(w.outer, r.from+1, start)

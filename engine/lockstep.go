@@ -129,8 +129,8 @@ func unnumbered(path string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "/")
 }
 
-// scalars calls f for each field of t that is no struct or array itself, with its path and place. Of an array it takes the
-// first element, of a container nothing.
+// scalars calls f for each field of t that is no struct or array itself, with its path and place. Of an array it takes
+// the first element, of a container nothing.
 func scalars(t reflect.Type, name string, at int, f func(name string, at int)) {
 	if ofModule(t, "memory/container") {
 		return

@@ -123,8 +123,8 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	return err == nil, err
 }
 
-// Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End. Later states
-// and inputs stay until [Rewind.Cut] or [Rewind.Record].
+// Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End. Later
+// states and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
 // A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
 // Seek begins at an older state. If none fits, Seek begins at the present tick, or fails if that is after tick.
@@ -192,10 +192,10 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 	return played, nil
 }
 
-// load loads the newest state that is not after a tick and still fits, and returns its tick. A state with a hook no longer
-// fits if an earlier state was loaded: that has dropped the hook, and the ticks that are played again register another
-// one. If no state fits, load returns the present tick, unless that is after the tick. It is not preferred to older
-// states: a load that fails may have committed memory.
+// load loads the newest state that is not after a tick and still fits, and returns its tick. A state with a hook no
+// longer fits if an earlier state was loaded: that has dropped the hook, and the ticks that are played again register
+// another one. If no state fits, load returns the present tick, unless that is after the tick. It is not preferred to
+// older states: a load that fails may have committed memory.
 func (r *Rewind[T]) load(tick uint64) (from uint64, err error) {
 	for at, ok := r.states.Before(tick); ok; at, ok = r.states.Before(from - 1) {
 		from = at

@@ -53,8 +53,8 @@ func live(t *testing.T, g *toy, r *engine.Rewind[int], in, every int) {
 	}
 }
 
-// Ticks are played, visited again and replaced in random order. Each tick has the hash that it had first, and at most every
-// ticks are played again.
+// Ticks are played, visited again and replaced in random order. Each tick has the hash that it had first, and at most
+// every ticks are played again.
 func TestRewind_SeeksBesideAModel(t *testing.T) {
 	const every = 12
 	g, r := newRewind(t, 40_000, 300)

@@ -108,9 +108,9 @@ func (s *System) Len() int { return s.n }
 func (s *System) Capacity() int { return s.max }
 
 // Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a vortex or a
-// magnet. Each column has one entry per live particle. The caller may change the entries. The slices are valid until the
-// next Emit, Burst, EmitRate, Update, Reset, Trim or Close. They also end when a saved state is loaded, and when the source
-// is closed.
+// magnet. Each column has one entry per live particle. The caller may change the entries. The slices are valid until
+// the next Emit, Burst, EmitRate, Update, Reset, Trim or Close. They also end when a saved state is loaded, and when
+// the source is closed.
 func (s *System) Motion() (x, y, vx, vy []float32) {
 	s.open("Motion")
 	return s.x[:s.n:s.n], s.y[:s.n:s.n], s.vx[:s.n:s.n], s.vy[:s.n:s.n]

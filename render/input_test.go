@@ -125,7 +125,8 @@ func TestInput_TheOverlaysChordsDoNotReachTheGame(t *testing.T) {
 	}
 }
 
-// A held modifier key fires and rewinds also while the player stands still: a press waits for its release, a state cannot.
+// A held modifier key fires and rewinds also while the player stands still: a press waits for its release, a state
+// cannot.
 func TestInput_ModifierKeysFireAndRewindWhileHeld(t *testing.T) {
 	for _, a := range []Action{Fire, Rewind} {
 		h := newHand()

@@ -19,8 +19,8 @@ const (
 )
 
 // Circle returns the centre and radius of a button, in logical pixels, in an area from lo to hi, see [Viewport.Safe].
-// If the area is higher than wide, the buttons of dash and rewind are between the thumbs, otherwise all are at the right. A
-// finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of TouchOverlay.
+// If the area is higher than wide, the buttons of dash and rewind are between the thumbs, otherwise all are at the
+// right. A finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch upright := hi[1]-lo[1] > hi[0]-lo[0]; {
 	case b == TouchDash && upright:

@@ -176,8 +176,8 @@ func TestQuads_TilesCoverTheRectangleExactlyOnce(t *testing.T) {
 	}
 }
 
-// TestQuads_TilesWithoutNumberAreDropped: their number is no whole one of any machine, and as such may be 0, or the product
-// of two that are not.
+// TestQuads_TilesWithoutNumberAreDropped: their number is no whole one of any machine, and as such may be 0, or the
+// product of two that are not.
 func TestQuads_TilesWithoutNumberAreDropped(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for _, c := range []struct{ w, h, dx, dy float32 }{

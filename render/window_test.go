@@ -454,7 +454,8 @@ func TestWindow_APageOutOfSightKeepsNoTexels(t *testing.T) {
 	}
 }
 
-// TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle: a slice of as many vertices as it has would be 15 MiB by the end.
+// TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle: a slice of as many vertices as it has would be 15 MiB by
+// the end.
 func TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle(t *testing.T) {
 	if _, out, err := runScene(t, "growing"); err != nil {
 		t.Errorf("%v, printed %q", err, out)

@@ -105,8 +105,8 @@ func writeRealm(dir string, r *realm) error {
 	return w.writeSectors(filepath.Join(dir, r.Name))
 }
 
-// levelFile returns the level file of the i-th realm: what it is called and followed by, in what colours, and the pictures
-// that it shows, which are those of all levels and its own far one. What is needed at once stands in front.
+// levelFile returns the level file of the i-th realm: what it is called and followed by, in what colours, and the
+// pictures that it shows, which are those of all levels and its own far one. What is needed at once stands in front.
 func levelFile(i int) []byte {
 	r, next := &realms[i], &realms[(i+1)%len(realms)]
 	var b strings.Builder

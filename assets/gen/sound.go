@@ -127,10 +127,10 @@ func writeSound(file string, t tune) error {
 // encoder is the program that encodes sounds.
 var encoder = "oggenc"
 
-// encode returns a file of Ogg Vorbis. Effects are played louder than music, and have more bits a sample: demo/sound reads
-// these two qualities. The serial number is fixed, so that equal samples give equal files. The encoder bends the ends of
-// a file. So a loop is encoded with lead samples of its end before it and of its beginning after it, and with tags that
-// say where it lies.
+// encode returns a file of Ogg Vorbis. Effects are played louder than music, and have more bits a sample: demo/sound
+// reads these two qualities. The serial number is fixed, so that equal samples give equal files. The encoder bends the
+// ends of a file. So a loop is encoded with lead samples of its end before it and of its beginning after it, and with
+// tags that say where it lies.
 func (t tune) encode(pcm []int16) ([]byte, error) {
 	args := []string{"-Q", "-s", "1", "-o", "-", "-q", "3"}
 	if t.loop {

@@ -18,9 +18,9 @@ type look struct {
 	crowd   int // within reach of a touch, nearly
 }
 
-// Autopilot returns the input of a player that plays by itself. It flies along the guide to the next seal, breaks it, and
-// fires at the nearest enemy. It avoids crowds, collects what lies near, takes gifts, and leaves through the portal. It is a
-// function of the game's state, so that its runs are repeatable.
+// Autopilot returns the input of a player that plays by itself. It flies along the guide to the next seal, breaks it,
+// and fires at the nearest enemy. It avoids crowds, collects what lies near, takes gifts, and leaves through the
+// portal. It is a function of the game's state, so that its runs are repeatable.
 func (g *Game) Autopilot() (in engine.Input) {
 	p := &g.Player
 	l := look{g: g, nearest: 1e9}

@@ -100,7 +100,8 @@ func TestTally_TheCauseIsWhatHurtLast(t *testing.T) {
 	}
 }
 
-// A card says what a new gift does, and what one more of it changes. The texts fit into the small cards of an autopilot's game.
+// A card says what a new gift does, and what one more of it changes. The texts fit into the small cards of an
+// autopilot's game.
 func TestGift_TextsOfTheFirstAndOfMore(t *testing.T) {
 	const letters = 23
 	for i, texts := range GiftTexts {

@@ -5,8 +5,9 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// firstMinute is how many ticks of a run belong to a new player, who reads. As long as they last the hull keeps its last
-// point, the horde waits for the first kill, and embers come from twice as far. A run with a least heat or with extra enemies has no such minute.
+// firstMinute is how many ticks of a run belong to a new player, who reads. As long as they last the hull keeps its
+// last point, the horde waits for the first kill, and embers come from twice as far. A run with a least heat or with
+// extra enemies has no such minute.
 const firstMinute = 60 * 60
 
 // Scouts are the first enemies of a realm. They appear close to the player, on the way to the goal.

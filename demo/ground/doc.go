@@ -3,9 +3,9 @@
 //
 // # The idea
 //
-// A picture of a whole realm would have 576 MiB; its recipes have about 200 KiB, and its [Survey] less than 90. A worker parses the [Recipe] of a
-// sector and composes it with the realm's [Stamps] into a picture of 512 by 512 pixels, in a block of its own. Every
-// tick a [Plan] lists the sectors that will be seen soon, and those that may be freed.
+// A picture of a whole realm would have 576 MiB; its recipes have about 200 KiB, and its [Survey] less than 90. A
+// worker parses the [Recipe] of a sector and composes it with the realm's [Stamps] into a picture of 512 by 512 pixels,
+// in a block of its own. Every tick a [Plan] lists the sectors that will be seen soon, and those that may be freed.
 //
 // # How a sector is composed
 //

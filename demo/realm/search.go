@@ -15,8 +15,8 @@ const buckets = 64
 // crowdMost is what a crowded node costs at most; each who stands there costs 1.
 const crowdMost = 24
 
-// An entry is a node in a search. Its way is its distance * 8 plus the link to take from it: of the links with the shortest
-// path it is the first one. The others are its neighbours in a bucket's ring, -1 for none.
+// An entry is a node in a search. Its way is its distance * 8 plus the link to take from it: of the links with the
+// shortest path it is the first one. The others are its neighbours in a bucket's ring, -1 for none.
 type entry struct {
 	way        uint32
 	next, prev int32
@@ -184,8 +184,8 @@ func (s *search) direction(lx, ly int) uint8 {
 	return s.r.between(x, y, tx, ty)
 }
 
-// escape returns the direction from a node without links, such as one that is nearly all wall, to its best neighbour; 0 if
-// there is none, and in the goal.
+// escape returns the direction from a node without links, such as one that is nearly all wall, to its best neighbour; 0
+// if there is none, and in the goal.
 func (s *search) escape(lx, ly int) uint8 {
 	if s.nodes[ly*s.w+lx].dist() == 0 {
 		return 0

@@ -200,7 +200,8 @@ func TestSession_FileOfAnOlderBuildGoesOn(t *testing.T) {
 	}
 }
 
-// In the file a field of the state has another name and another type than the game has now, and one is missing: both are named.
+// In the file a field of the state has another name and another type than the game has now, and one is missing: both
+// are named.
 func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
 	testenv.Long(t)
 	file := oldRun(t)

@@ -30,9 +30,9 @@ const (
 	ChargesMost  = 3 // the most charges: a seal that breaks gives one more, up to this number
 )
 
-// What a Past may cost. Keeping a state may take keepShare of the ticks' time. That is measured for keepWindow states, of which
-// the median counts: a busy machine interrupts some. A tick counts as keepTick at least: where ticks are shorter, time is not
-// short. A state's bytes must allow RewindMost ticks, with a state more than there are intervals.
+// What a Past may cost. Keeping a state may take keepShare of the ticks' time. That is measured for keepWindow states,
+// of which the median counts: a busy machine interrupts some. A tick counts as keepTick at least: where ticks are
+// shorter, time is not short. A state's bytes must allow RewindMost ticks, with a state more than there are intervals.
 const (
 	keepShare  = 0.08
 	keepWindow = 16

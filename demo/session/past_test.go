@@ -34,8 +34,8 @@ func hashed(t testing.TB, s *Session, n int, into map[uint64]uint64) {
 	}
 }
 
-// A run that is rewound, and goes on with the same inputs, has the hashes of the run that was not. So has each tick that is
-// shown on the way.
+// A run that is rewound, and goes on with the same inputs, has the hashes of the run that was not. So has each tick
+// that is shown on the way.
 func TestPast_RewoundRunGoesOnAsIfItNeverWas(t *testing.T) {
 	seeds, heats, n, rounds := []uint64{3}, []float32{6}, 60, 8
 	if *whole {

@@ -73,9 +73,9 @@ func goPercent() int {
 }
 
 // At full heat until a realm ends, and a minute beyond. What the tiers carry from when the horde is there until the end
-// is the table in traffic_test.go: the game needs the tiers. The autopilot clears some realms, as ember with seed 7, and dies
-// on others, as tide with seed 1: both ends are played. The runtime's two minutes without a collection pass during the
-// second.
+// is the table in traffic_test.go: the game needs the tiers. The autopilot clears some realms, as ember with seed 7,
+// and dies on others, as tide with seed 1: both ends are played. The runtime's two minutes without a collection pass
+// during the second.
 func TestWhole_AtFullHeatNothingIsCollectedLostOrLeaked(t *testing.T) {
 	testenv.Long(t)
 	for _, c := range []struct {

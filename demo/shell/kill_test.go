@@ -89,8 +89,8 @@ func TestKill_Child(t *testing.T) {
 	}
 }
 
-// A process saves settings, best runs and a slot without a pause and is killed at a random moment. The next one finds of each
-// the last version that was saved, or the one that was being saved, complete. So it is with the backups.
+// A process saves settings, best runs and a slot without a pause and is killed at a random moment. The next one finds
+// of each the last version that was saved, or the one that was being saved, complete. So it is with the backups.
 func TestKill_LeavesTheOldOrTheNewVersion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(174, 174))
 	dir := filepath.Join(t.TempDir(), "strata")

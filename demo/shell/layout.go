@@ -121,7 +121,8 @@ func (s *Shell) place() {
 	}
 }
 
-// keyHeight returns the least height of a row of keys. A desk's rows are as high as its space allows, up to those of a menu.
+// keyHeight returns the least height of a row of keys. A desk's rows are as high as its space allows, up to those of a
+// menu.
 func (s *Shell) keyHeight() float32 {
 	const least, most = 17, 26
 	c, rows := &s.canvas, len(s.items)
@@ -135,7 +136,8 @@ func (s *Shell) keyHeight() float32 {
 	return float32(max(least, min(space/rows, most)))
 }
 
-// narrow places the items of a menu in columns, below a heading of a height. They lie in what panels leave free if it has space.
+// narrow places the items of a menu in columns, below a heading of a height. They lie in what panels leave free if it
+// has space.
 func (s *Shell) narrow(heading, top, bottom, height, width, at float32) {
 	const least = 170 // of the longest label
 	c, f, n := &s.canvas, s.canvas.Free, len(s.items)
@@ -155,9 +157,9 @@ func (s *Shell) narrow(heading, top, bottom, height, width, at float32) {
 	}
 }
 
-// columns places items in rows of at least a height between top and bottom, in the middle of a span. They are one column of
-// a width or, if that does not have the space, two. The share at is how much of the free space lies above. If even two
-// columns have too little space the rows are lower.
+// columns places items in rows of at least a height between top and bottom, in the middle of a span. They are one
+// column of a width or, if that does not have the space, two. The share at is how much of the free space lies above. If
+// even two columns have too little space the rows are lower.
 func (s *Shell) columns(items []Item, span, top, bottom, height, width float32, at float32) {
 	c := &s.canvas
 	height = max(height, c.Finger)
@@ -191,8 +193,8 @@ func (s *Shell) row(items []Item) {
 	}
 }
 
-// slotRows places the slots below each other, with the other items around them. A row has the height of a picture if there is
-// space. If there is little, the other items share the row above the slots.
+// slotRows places the slots below each other, with the other items around them. A row has the height of a picture if
+// there is space. If there is little, the other items share the row above the slots.
 func (s *Shell) slotRows() {
 	c := &s.canvas
 	const least = 32 // of a row's two lines

@@ -269,8 +269,8 @@ func TestDecode_RefusesSpoiledFiles(t *testing.T) {
 	}
 }
 
-// behindTheLast returns a file with the headers of good. Its first page of samples is marked as the last, and a page of empty
-// packets follows.
+// behindTheLast returns a file with the headers of good. Its first page of samples is marked as the last, and a page of
+// empty packets follows.
 func behindTheLast(good []byte) []byte {
 	end := headBytes + pageHead + int(good[headBytes+pageHead-1])
 	for _, n := range good[headBytes+pageHead : end] {

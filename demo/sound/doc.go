@@ -56,9 +56,9 @@
 //
 // # Errors
 //
-// A file that cannot be played is left out and logged as one line ([ErrFormat] with the reason). [Decode] reads only the
-// files of two settings of oggenc, which it lists. [Mixer.Add] returns [ErrFull] if the mixer is full. A missing device is
-// not an error: the game prints one line and is silent.
+// A file that cannot be played is left out and logged as one line ([ErrFormat] with the reason). [Decode] reads only
+// the files of two settings of oggenc, which it lists. [Mixer.Add] returns [ErrFull] if the mixer is full. A missing
+// device is not an error: the game prints one line and is silent.
 //
 // # Source
 //

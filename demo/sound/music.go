@@ -85,8 +85,8 @@ func (d *deck) mix(out []float32, n int, heat, volume float32, back bool) (ended
 }
 
 // loop adds frames of a clip that repeats, from position pos. It interpolates with a curve through four samples
-// (Catmull and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss. With
-// back it fills out from its end.
+// (Catmull and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss.
+// With back it fills out from its end.
 func loop(out []float32, c Clip, pos, step uint64, from, to float32, back bool) {
 	first, by := 0, 2
 	if back {

@@ -103,7 +103,8 @@ func (v *View) peeks() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() == shell.Gifts && v.frozen
 }
 
-// thumbsAbove reports whether a button for fingers lies below a panel. Buttons and sticks are then drawn over the overlay.
+// thumbsAbove reports whether a button for fingers lies below a panel. Buttons and sticks are then drawn over the
+// overlay.
 func (v *View) thumbsAbove() bool {
 	if v.Menu == nil || v.Menu.Device != render.Touch || v.Menu.Source.Screen() != shell.Playing {
 		return false
@@ -118,6 +119,6 @@ func (v *View) thumbsAbove() bool {
 	return false
 }
 
-// menuAbove reports whether a menu is drawn over the overlay, which keeps its place. In a frozen game the overlay is above: it
-// has the controls.
+// menuAbove reports whether a menu is drawn over the overlay, which keeps its place. In a frozen game the overlay is
+// above: it has the controls.
 func (v *View) menuAbove() bool { return v.chosen() && !v.frozen }

@@ -52,8 +52,8 @@ func (v *View) Canvas(d render.Device) Canvas {
 	return c
 }
 
-// free returns the widest columns of the canvas that no panel of the overlay covers. If the canvas is upright, or if the columns are
-// too narrow for a menu, these are the highest rows.
+// free returns the widest columns of the canvas that no panel of the overlay covers. If the canvas is upright, or if
+// the columns are too narrow for a menu, these are the highest rows.
 func (v *View) free() shell.Box {
 	const step, least = freeStep, 200
 	c := &v.ui

@@ -71,8 +71,8 @@ func (v *View) hint() {
 	v.subtitle(v.Menu.hints.coach[t.line])
 }
 
-// subtitle writes a line on a dark plate above the gauges at the foot, beside panels that lie there. It breaks the line into
-// rows of whole words, of similar length. If panels leave no place it writes nothing.
+// subtitle writes a line on a dark plate above the gauges at the foot, beside panels that lie there. It breaks the line
+// into rows of whole words, of similar length. If panels leave no place it writes nothing.
 func (v *View) subtitle(s string) {
 	const step, least = render.GlyphH * hintScale, 150
 	foot, width := v.hintArea()
@@ -104,8 +104,8 @@ func (v *View) subtitle(s string) {
 	}
 }
 
-// hintArea returns where the last row of a hint ends, and how wide its rows may be. A hint leaves the gauges and the sticks of
-// thumbs free: it is between the sticks or, on a high canvas, above them.
+// hintArea returns where the last row of a hint ends, and how wide its rows may be. A hint leaves the gauges and the
+// sticks of thumbs free: it is between the sticks or, on a high canvas, above them.
 func (v *View) hintArea() (foot, width float32) {
 	above, side := float32(52), float32(20)
 	switch {
@@ -123,8 +123,8 @@ func (v *View) sticksHigh() float32 {
 	return (stickAbove + render.ThumbTravel) * v.port.Scale / v.ui.view.Scale
 }
 
-// pointed names what the arrow points at, for as long as the player is taught and time does not run backwards: the name would
-// lie over what rewinding writes.
+// pointed names what the arrow points at, for as long as the player is taught and time does not run backwards: the name
+// would lie over what rewinding writes.
 func (v *View) pointed(at, dir vec) {
 	g := v.s.Game
 	if !v.teacher.on || v.back.share >= rewindShown {

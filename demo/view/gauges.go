@@ -8,7 +8,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// plateDark is how dark a plate is. The quietest text has a contrast of at least 4.5 over a white horde. At 0.74 it had 3.9.
+// plateDark is how dark a plate is. The quietest text has a contrast of at least 4.5 over a white horde. At 0.74 it had
+// 3.9.
 const plateDark = 0.88
 
 // plate is the background of a part of the HUD.

@@ -42,8 +42,8 @@ func (v *View) hud() {
 	v.banner()
 }
 
-// gauges draws hull, charges, embers and memory at the foot: in one row, which the overlay leaves free, or on a high canvas in
-// two.
+// gauges draws hull, charges, embers and memory at the foot: in one row, which the overlay leaves free, or on a high
+// canvas in two.
 func (v *View) gauges(at reach) {
 	hull := 26 + 11*float32(v.s.Game.Player.Most)
 	x, y, second := at.lo[0]+hull+gaugeGap, at.hi[1], at.hi[1]
@@ -85,8 +85,9 @@ func (v *View) safe() reach {
 	return reach{vec{10, v.reach.lo[1] + 8}, vec{v.ui.W - 10, v.reach.hi[1] - 8}}
 }
 
-// margins returns the shares of the window's height that the overlay leaves to the HUD: to score, seals and heat above, and to
-// the gauges below. The overlay keeps a step of its grid besides, which a low window uses, and rounds to its pixels.
+// margins returns the shares of the window's height that the overlay leaves to the HUD: to score, seals and heat above,
+// and to the gauges below. The overlay keeps a step of its grid besides, which a low window uses, and rounds to its
+// pixels.
 func (v *View) margins() (top, bottom float32) {
 	drawn, high := v.port.Drawn(), float32(2*v.port.Y+v.port.H)
 	above, below := float32(progressHigh+4), float32(gaugeHigh+8)
@@ -106,8 +107,8 @@ func (v *View) margins() (top, bottom float32) {
 	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
 }
 
-// panelArea returns where panels of the overlay lie, in pixels of the window: in a wide window left of the buttons for fingers.
-// An empty rectangle is the whole window.
+// panelArea returns where panels of the overlay lie, in pixels of the window: in a wide window left of the buttons for
+// fingers. An empty rectangle is the whole window.
 func (v *View) panelArea() image.Rectangle {
 	if v.ui.Device != render.Touch || v.ui.tall() {
 		return image.Rectangle{}
@@ -126,8 +127,8 @@ func (v *View) shipArea() image.Rectangle {
 	return image.Rect(middle.X-d, middle.Y-d, middle.X+d, middle.Y+d)
 }
 
-// asideMost is how far the ship may be from the middle, in units of the world. Farther aside, the view would show places whose
-// enemies are not among those of Game.EachSeen.
+// asideMost is how far the ship may be from the middle, in units of the world. Farther aside, the view would show
+// places whose enemies are not among those of Game.EachSeen.
 const asideMost = 140
 
 // besidePanels returns how far right of the middle the ship is in front of no panel, in units of the world. It is 0 on an

@@ -87,8 +87,8 @@ func TestHUD_NothingThatIsReadTogetherOverlaps(t *testing.T) {
 	}
 }
 
-// panels are what the overlay covers, in its own pixels, in windows of a size: a strip, a panel, and both, as F1 and F3 place
-// them.
+// panels are what the overlay covers, in its own pixels, in windows of a size: a strip, a panel, and both, as F1 and F3
+// place them.
 func (v *View) panels(size image.Point) (scale float32, all [][]reach) {
 	scale = max(1, float32(math.Floor(float64(size.Y)/360))/2)
 	w, h := float32(size.X)/scale, float32(size.Y)/scale
@@ -130,8 +130,8 @@ func TestHUD_TheMapLeavesTheStrip(t *testing.T) {
 	}
 }
 
-// On the title F3 was below the menu, and cards, and in small windows the pause, lay over panels. Title and pause move aside. If
-// there is no space the panels are not drawn, and the prompt names the key that shows them.
+// On the title F3 was below the menu, and cards, and in small windows the pause, lay over panels. Title and pause move
+// aside. If there is no space the panels are not drawn, and the prompt names the key that shows them.
 func TestMenu_LiesBesidePanels(t *testing.T) {
 	keys := render.DefaultBindings()
 	v := newView(t, 2, tiers.Config{})
@@ -337,8 +337,8 @@ func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
 	}
 }
 
-// With F3 open the notice of a slow machine lay over the ship. Notices, and what rewinding writes, are off the ship, the hint, the
-// overlay and each other.
+// With F3 open the notice of a slow machine lay over the ship. Notices, and what rewinding writes, are off the ship,
+// the hint, the overlay and each other.
 func TestHUD_NoticesLieOverNothing(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
 	keys := render.DefaultBindings()
@@ -513,8 +513,8 @@ func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
 	}
 }
 
-// The small cards of a gift lie in the window: with 460 pixels they left it by three. They are not drawn in a frozen game: it
-// takes none, and the overlay may lie over them.
+// The small cards of a gift lie in the window: with 460 pixels they left it by three. They are not drawn in a frozen
+// game: it takes none, and the overlay may lie over them.
 func TestHUD_OffersLieInTheWindowUnlessFrozen(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
 	v.s.Game.Offered = true

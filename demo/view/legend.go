@@ -107,7 +107,8 @@ func (c *Canvas) legendPages() (pages, each int) {
 	return len(legendParts), 1
 }
 
-// legendGrid returns how many columns of the screen the columns of the legend from one to another take, and how many rows.
+// legendGrid returns how many columns of the screen the columns of the legend from one to another take, and how many
+// rows.
 func legendGrid(w float32, from, to int) (cols, rows int) {
 	cols = min(max(int(w/legendWide), 1), to-from)
 	high := 0

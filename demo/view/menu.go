@@ -126,8 +126,8 @@ func (m *Menu) narrow() bool {
 	return s == shell.Title || s == shell.Paused || s == shell.Ask || s == shell.Gifts
 }
 
-// How dark the game is below a screen full of text, and below one with few large words. The quietest text has a contrast of at
-// least 4.5 over a white horde. At 0.74 the figures of a run had 3.
+// How dark the game is below a screen full of text, and below one with few large words. The quietest text has a
+// contrast of at least 4.5 over a white horde. At 0.74 the figures of a run had 3.
 const (
 	textDark = 0.9
 	fewDark  = 0.8
@@ -151,8 +151,8 @@ func (m *Menu) shade() {
 	m.ui.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
-// plate returns the rectangle of a narrow screen: the heading, the items and the run. It ends where panels begin if the items lie
-// beside them.
+// plate returns the rectangle of a narrow screen: the heading, the items and the run. It ends where panels begin if the
+// items lie beside them.
 func (m *Menu) plate(above float32) shell.Box {
 	free := m.space()
 	x0, x1, foot := m.extent()
@@ -176,8 +176,8 @@ func (m *Menu) space() shell.Box {
 	return shell.Box{W: m.ui.W, H: m.ui.H}
 }
 
-// obscures reports whether the screen would lie over a panel: a column that has no space beside it, cards, or any screen full of
-// text. The overlay is then not drawn.
+// obscures reports whether the screen would lie over a panel: a column that has no space beside it, cards, or any
+// screen full of text. The overlay is then not drawn.
 func (m *Menu) obscures() bool {
 	m.away = false
 	b := shell.Box{W: m.ui.W, H: m.ui.H}

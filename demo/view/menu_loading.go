@@ -17,7 +17,8 @@ func (v *View) backdrop() {
 	}
 }
 
-// drawMenu draws the shell's screen. The title also shows what is loading: on other screens that would lie below the text.
+// drawMenu draws the shell's screen. The title also shows what is loading: on other screens that would lie below the
+// text.
 func (v *View) drawMenu() {
 	v.Menu.Draw(&v.quads)
 	if !v.s.Playing() && v.Menu.Source.Screen() == shell.Title {
@@ -25,8 +26,8 @@ func (v *View) drawMenu() {
 	}
 }
 
-// missing writes which realm loads, how many of its files are there, and one that is not. Without space below the summary there
-// is a bar only.
+// missing writes which realm loads, how many of its files are there, and one that is not. Without space below the
+// summary there is a bar only.
 func (v *View) missing() {
 	q, p, m := &v.quads, v.s.Flow.Progress(), v.s.Flow.Level()
 	v.text = append(v.text[:0], "LOADING"...)

@@ -76,7 +76,8 @@ func TestView_TheTitleMovesAndSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// While a realm loads, its name and files lay below open panels, and so did its name as it begins and the notice of the portal.
+// While a realm loads, its name and files lay below open panels, and so did its name as it begins and the notice of the
+// portal.
 func TestLoading_LiesBesidePanels(t *testing.T) {
 	keys := render.DefaultBindings()
 	load, play := newView(t, 0, tiers.Config{}), newView(t, 2, tiers.Config{})

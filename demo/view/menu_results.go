@@ -99,7 +99,8 @@ func (m *Menu) statistics(r *shell.Result, y float32) {
 // takenWide is how wide lines of gifts are at most: as wide as the figures above them.
 const takenWide = 2*statisticsWide + statisticsGap
 
-// taken lists the gifts in centred lines from y down, and returns where the next line begins. Without a pen it only measures.
+// taken lists the gifts in centred lines from y down, and returns where the next line begins. Without a pen it only
+// measures.
 func (m *Menu) taken(gifts []string, y float32, pen bool) float32 {
 	m.text = m.text[:0]
 	most := int(min(m.ui.W-12, takenWide) / render.GlyphW)

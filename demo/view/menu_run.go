@@ -26,8 +26,8 @@ func (c *cell) wide() float32 {
 	return w
 }
 
-// gather lists what the run has reached: the time, the score and the fallen enemies, and on lines of their own the gifts. It
-// returns the size of these lines.
+// gather lists what the run has reached: the time, the score and the fallen enemies, and on lines of their own the
+// gifts. It returns the size of these lines.
 func (m *Menu) gather() (wide, high float32) {
 	m.text, m.cells = m.text[:0], m.cells[:0]
 	g := m.played
@@ -75,7 +75,8 @@ func (m *Menu) runEnd() float32 {
 	return min(m.promptTop(), f.Y+f.H)
 }
 
-// run writes the name of the realm above the items, and what gather lists in centred lines below them, as far as there is space.
+// run writes the name of the realm above the items, and what gather lists in centred lines below them, as far as there
+// is space.
 func (m *Menu) run() {
 	if m.gather(); m.played == nil {
 		return

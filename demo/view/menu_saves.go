@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// slotRow draws a saved run: its picture, its realm with the heat, and its time with the score. On a narrow canvas they are in
-// two lines.
+// slotRow draws a saved run: its picture, its realm with the heat, and its time with the score. On a narrow canvas they
+// are in two lines.
 func (m *Menu) slotRow(it *shell.Item) {
 	b := it.Box
 	c := soft

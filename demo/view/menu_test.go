@@ -365,8 +365,8 @@ func TestMenu_TextsOfALineKeepApart(t *testing.T) {
 	}
 }
 
-// In a window of 1280 × 720 half of the settings' screen was empty. Between the settings and the prompt a line says what the
-// selected one does, and the settings fill most of the rest.
+// In a window of 1280 × 720 half of the settings' screen was empty. Between the settings and the prompt a line says
+// what the selected one does, and the settings fill most of the rest.
 func TestMenu_TheSelectedSettingIsExplained(t *testing.T) {
 	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 1920, Y: 1080}, {X: 720, Y: 1280}, {X: 390, Y: 844}} {
 		b := newMenuBench(t)

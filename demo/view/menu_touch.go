@@ -49,7 +49,8 @@ func (m *Menu) button(b render.TouchButton, x, y, r float32) {
 	}
 }
 
-// Where the sticks rest, in logical pixels: above the gauges, and the right one, on a low screen, beside the button of the dash.
+// Where the sticks rest, in logical pixels: above the gauges, and the right one, on a low screen, beside the button of
+// the dash.
 const (
 	stickAbove = 92  // from the lower edge
 	stickRight = 136 // from the right side of a low screen

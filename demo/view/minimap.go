@@ -135,8 +135,9 @@ func (v *View) drawMap() {
 	}
 }
 
-// mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, at the highest place that the
-// overlay and the ship leave free. Two buttons are side by side: on an upright screen at the top, on a wide one below. free is false if that is none in the upper two thirds: half a map is useless.
+// mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, at the highest place that
+// the overlay and the ship leave free. Two buttons are side by side: on an upright screen at the top, on a wide one
+// below. free is false if that is none in the upper two thirds: half a map is useless.
 func (v *View) mapAt() (x, y float32, free bool) {
 	x = v.ui.W - 10 - mapSide
 	second := v.ui.H // where there are two columns of buttons

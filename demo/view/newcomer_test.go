@@ -204,8 +204,8 @@ func TestNewcomer_NeedsTheLinesAndTheArrow(t *testing.T) {
 	}
 }
 
-// The first seconds: a newcomer finds PLAY, reads how to fly and fire, fells scouts, and takes a gift. One who cannot read
-// does nothing.
+// The first seconds: a newcomer finds PLAY, reads how to fly and fire, fells scouts, and takes a gift. One who cannot
+// read does nothing.
 func TestNewcomer_ReadsItsWayToTheFirstGift(t *testing.T) {
 	testenv.Long(t)
 	const first = 8 * 60

@@ -38,8 +38,8 @@ func (s *scenery) outline(at vec, write func(at vec)) *outline {
 	return o
 }
 
-// overlap is the share of the pixels of both, by every fourth, that is common to them, at the angle at which it is largest: things in
-// flight turn.
+// overlap is the share of the pixels of both, by every fourth, that is common to them, at the angle at which it is
+// largest: things in flight turn.
 func (o *outline) overlap(b *outline) (most float64) {
 	const angles, mid = 16, outlineSide / 2
 	for k := range angles {

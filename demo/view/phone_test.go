@@ -117,8 +117,9 @@ func TestPhone_TheHUDIsRead(t *testing.T) {
 	}
 }
 
-// On an upright phone a panel hid the buttons that pause and that close it, and those of dash and rewind lay over its text. On
-// one held sideways rewind and the left stick did. In no window and with no panels a control lies over a panel.
+// On an upright phone a panel hid the buttons that pause and that close it, and those of dash and rewind lay over its
+// text. On one held sideways rewind and the left stick did. In no window and with no panels a control lies over a
+// panel.
 func TestPhone_ControlsAndPanelsLieApart(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
 	keys := render.DefaultBindings()

@@ -13,8 +13,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// shapes are windows of other shapes than the logical screen's: a phone's, an old monitor's, and one so wide that some stays
-// black.
+// shapes are windows of other shapes than the logical screen's: a phone's, an old monitor's, and one so wide that some
+// stays black.
 var shapes = map[string]image.Point{"a phone": {X: 844, Y: 390}, "a monitor": {X: 1024, Y: 768}, "a desk": {X: 3840, Y: 1080}}
 
 func shaped(p image.Point) render.Viewport {

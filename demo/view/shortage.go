@@ -78,8 +78,8 @@ func (v *View) shortages(text []byte, most int) []byte {
 	return text
 }
 
-// absence displays that the ground is soft because its files cannot be read, for example from a server that is down. If it is
-// soft because there is no space for it, shortage displays that.
+// absence displays that the ground is soft because its files cannot be read, for example from a server that is down. If
+// it is soft because there is no space for it, shortage displays that.
 func (v *View) absence(missing int) {
 	if missing > 0 && v.short.left[shortGround] == 0 {
 		v.notice(append(v.text[:0], "GROUND DOES NOT COME: TRYING AGAIN"...))
@@ -131,10 +131,10 @@ func (v *View) notice(s []byte) {
 	}
 }
 
-// noticeAt returns the upper left corner and the width of the highest place of a height, below former notices. It is free of
-// the overlay, the ship and the hint. It begins below the score or, on a high canvas, below the map and the gauge of a warden.
-// If none is as wide as least, or if the screen is low or higher than wide, the ship may be there. If there is still none,
-// wide is 0.
+// noticeAt returns the upper left corner and the width of the highest place of a height, below former notices. It is
+// free of the overlay, the ship and the hint. It begins below the score or, on a high canvas, below the map and the
+// gauge of a warden. If none is as wide as least, or if the screen is low or higher than wide, the ship may be there.
+// If there is still none, wide is 0.
 func (v *View) noticeAt(high, least float32) (at vec, wide float32) {
 	const side, step = 8, freeStep
 	first, below, foot := v.reach.lo[1]+56, v.belowMap(), v.reach.hi[1]-29-high

@@ -381,7 +381,8 @@ func TestView_DrawsAPauseBeforeTheFirstTick(t *testing.T) {
 	}
 }
 
-// A shortage is named as long as it lasts, in every tier: a player who looks late sees it too. The title stays the realm's.
+// A shortage is named as long as it lasts, in every tier: a player who looks late sees it too. The title stays the
+// realm's.
 func TestView_NamesAShortageAsLongAsItLasts(t *testing.T) {
 	testenv.Long(t)
 	const late = shortTime + 20
@@ -438,8 +439,8 @@ func TestView_AChangedSectorStaysInSight(t *testing.T) {
 	}
 }
 
-// A score that floated over an explosion of spore was washed out: the particles and their bloom lay over it, and it had no
-// ground of its own.
+// A score that floated over an explosion of spore was washed out: the particles and their bloom lay over it, and it had
+// no ground of its own.
 func TestPopups_HaveAPlateAndNoParticlesOverThem(t *testing.T) {
 	v := newShown(t, session.Config{Autopilot: true, Realm: "spore", Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: 20_000}})
 	n := 0

@@ -112,8 +112,8 @@ func (v *View) enemies() {
 	v.omens()
 }
 
-// thrifty reports whether the frame's passes have less memory than they should. Then enemies are drawn without their glow,
-// and with the first part of their trails, so that everything else is complete.
+// thrifty reports whether the frame's passes have less memory than they should. Then enemies are drawn without their
+// glow, and with the first part of their trails, so that everything else is complete.
 func (v *View) thrifty() bool { return v.s.Game.Lacking().Quads > 0 }
 
 // trailQuads bounds the quads of all trails together: where thousands are in sight their trails are short.
@@ -307,8 +307,8 @@ func (v *View) pulse(speed, depth float32) float32 {
 // hudQuads is more than the ship and the HUD need.
 const hudQuads = 512
 
-// popups draws the scores that float, each on a plate. Like the ship they are signs: neither particles nor the bloom of an
-// explosion wash them out. They leave hudQuads to what is drawn after them.
+// popups draws the scores that float, each on a plate. Like the ship they are signs: neither particles nor the bloom of
+// an explosion wash them out. They leave hudQuads to what is drawn after them.
 func (v *View) popups(to render.Viewport) {
 	old := v.quads.SetView(v.cam.View(to))
 	defer v.quads.SetView(old)

@@ -98,8 +98,8 @@ func (c *chrome) memory() (bytes int64) {
 	return bytes
 }
 
-// TestPlay_AnHourTakesNoMoreMemoryThanFiveMinutes plays with keys and mouse for as long as -play says, with the overlay now and
-// then, and compares what linear memory is in the end with what it was after a twelfth of that.
+// TestPlay_AnHourTakesNoMoreMemoryThanFiveMinutes plays with keys and mouse for as long as -play says, with the overlay
+// now and then, and compares what linear memory is in the end with what it was after a twelfth of that.
 func TestPlay_AnHourTakesNoMoreMemoryThanFiveMinutes(t *testing.T) {
 	dir := site(t)
 	c := newChrome(t)

@@ -69,7 +69,8 @@ func (r *rig) untouchedBy(t testing.TB, release func()) {
 	r.check(t)
 }
 
-// A decode function that frees with defer, or does not return the error of its read, goes on after its worker was abandoned.
+// A decode function that frees with defer, or does not return the error of its read, goes on after its worker was
+// abandoned.
 func TestHang_TheHeapOfAnAbandonedWorkerIsClosed(t *testing.T) {
 	h := newHang()
 	drains, decoded := 0, make(chan error, 1)

@@ -215,8 +215,8 @@ func TestWait_ReturnsWhenALookForChangesHasFoundNone(t *testing.T) {
 	})
 }
 
-// While an asset waited for its retry, Wait returned at once: a loop of Wait and Poll kept a core busy, and made all retries
-// before another file was read.
+// While an asset waited for its retry, Wait returned at once: a loop of Wait and Poll kept a core busy, and made all
+// retries before another file was read.
 func TestWait_PausesWhileARetryCountsPolls(t *testing.T) {
 	for name, slow := range map[string]bool{"alone": false, "beside a slow file": true} {
 		t.Run(name, func(t *testing.T) {

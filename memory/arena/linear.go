@@ -67,9 +67,9 @@ type Linear struct {
 	owner    invariant.Owner
 }
 
-// unknown is the size of the newest block in book if that block was freed. Count and size share a word because
-// another store would make Alloc slower by a tenth. The cost in builds other than debug is small. A block of 4 GiB or
-// more is checked by its size modulo 4 GiB, and one of 4 GiB less a byte not at all. Two thousand million Allocs without a
+// unknown is the size of the newest block in book if that block was freed. Count and size share a word because another
+// store would make Alloc slower by a tenth. The cost in builds other than debug is small. A block of 4 GiB or more is
+// checked by its size modulo 4 GiB, and one of 4 GiB less a byte not at all. Two thousand million Allocs without a
 // Free, Rewind or Reset may be counted as none. New counts a T of 4 GiB once more.
 const unknown = 1<<32 - 1
 

@@ -67,8 +67,8 @@ func (l *Linear) cutRefs(low uintptr) {
 	}
 }
 
-// recordCut costs constant time on average. The list has at most as many cuts as there are live blocks below objects whose
-// Refs have expired.
+// recordCut costs constant time on average. The list has at most as many cuts as there are live blocks below objects
+// whose Refs have expired.
 //
 //go:noinline
 func (l *Linear) recordCut(low uintptr) {

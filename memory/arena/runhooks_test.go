@@ -147,8 +147,8 @@ func TestFrames_RunHooksRunsTheOldestFirst(t *testing.T) {
 	}
 }
 
-// A state whose newest hook a load has dropped is refused, also if another hook was registered since. Programs that do the
-// same after a load save the same bytes.
+// A state whose newest hook a load has dropped is refused, also if another hook was registered since. Programs that do
+// the same after a load save the same bytes.
 func TestLinear_LoadRefusedAfterItsHookWasDropped(t *testing.T) {
 	l, set := newLinear(t, 10_000), new(save.Set)
 	if err := errors.Join(set.Add("arena", l), set.Seal()); err != nil {

@@ -24,7 +24,8 @@ func (o options) key() string {
 	return fmt.Sprintf("%s; %d programs, %d rounds, check %t; commit %s", settle.Machine(), o.placements, o.rounds, o.check, o.sources)
 }
 
-// sources names the commit of the repository around a folder, and what was changed in its programs or added to them since.
+// sources names the commit of the repository around a folder, and what was changed in its programs or added to them
+// since.
 func sources(dir string) string {
 	commit, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
 	if err != nil {

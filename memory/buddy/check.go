@@ -137,7 +137,8 @@ func (c *checker) unused(start, end uint32) {
 	}
 }
 
-// lists verifies invariant 6: what is on a list is in the tree if its links agree, and a list has as many blocks as the tree.
+// lists verifies invariant 6: what is on a list is in the tree if its links agree, and a list has as many blocks as the
+// tree.
 func (c *checker) lists() {
 	h := c.h
 	for k, head := range h.lists {

@@ -1,5 +1,5 @@
-// Package buddy is a heap whose blocks split into two buddies and merge again: binary and Fibonacci buddies over one ladder of
-// sizes.
+// Package buddy is a heap whose blocks split into two buddies and merge again: binary and Fibonacci buddies over one
+// ladder of sizes.
 //
 // # The idea
 //

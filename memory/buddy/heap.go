@@ -174,7 +174,8 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return h.handOut(h.split(h.lists[k], n, 1), 1, size), nil
 }
 
-// handOut makes the block p, which is on no list, that of a request of size bytes at a multiple of step, and returns the address.
+// handOut makes the block p, which is on no list, that of a request of size bytes at a multiple of step, and returns
+// the address.
 func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
 	at := align.UpTo(p.off, step)
 	q := unsafe.Add(h.base, h.grain.Bytes(at))

@@ -36,8 +36,9 @@ func (s System) String() string {
 // maxRungs is enough for Fibonacci numbers up to align.MaxGrains, of which there are 44.
 const maxRungs = 48
 
-// A ladder has the sizes of blocks, in units of MinBlock. Both systems are one recurrence, size[k] = size[k-1] + size[k-gap]: a block
-// of rung k splits into a left one of rung k-1 and a right one of rung k-gap. gap is 1 for Binary and 2 for Fibonacci.
+// A ladder has the sizes of blocks, in units of MinBlock. Both systems are one recurrence, size[k] = size[k-1] +
+// size[k-gap]: a block of rung k splits into a left one of rung k-1 and a right one of rung k-gap. gap is 1 for Binary
+// and 2 for Fibonacci.
 type ladder struct {
 	size  [maxRungs]uint32
 	first [32]uint8 // by bits.Len32(n-1): no lower rung holds n units
@@ -102,8 +103,8 @@ func (l *ladder) rung(n uint32) uint8 {
 	return k
 }
 
-// A side is the position of a block in its parent. Two bits are enough to climb the ladder (Cranston and Thomas, 1975): the bits of a
-// parent are stored in those of its parts.
+// A side is the position of a block in its parent. Two bits are enough to climb the ladder (Cranston and Thomas, 1975):
+// the bits of a parent are stored in those of its parts.
 type side uint8
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// In debug builds every byte of a free block is invariant.FreedByte. New memory is filled when it is committed, and a block with its
-// padding when it is freed. Splitting and merging do not change it.
+// In debug builds every byte of a free block is invariant.FreedByte. New memory is filled when it is committed, and a
+// block with its padding when it is freed. Splitting and merging do not change it.
 
 // poison fills the units from start to end, which were not free until now.
 func (h *Heap) poison(start, end uint32) {
@@ -18,8 +18,8 @@ func (h *Heap) poison(start, end uint32) {
 	}
 }
 
-// verify panics if the block p, which is on no list, was written to while it was free. It fills and frees the block again, so that the
-// next Alloc can use it.
+// verify panics if the block p, which is on no list, was written to while it was free. It fills and frees the block
+// again, so that the next Alloc can use it.
 func (h *Heap) verify(p part) {
 	at, size := unsafe.Add(h.base, h.grain.Bytes(p.off)), h.grain.Bytes(h.ladder.size[p.rung])
 	i, ok := invariant.Intact(at, size)

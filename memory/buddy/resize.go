@@ -48,8 +48,9 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// above returns the rung of need units to which the live block b can grow in place, and whether there is one. It ends at the root: a
-// block that starts there has no padding. Debug builds verify the poison of the blocks that it would merge with.
+// above returns the rung of need units to which the live block b can grow in place, and whether there is one. It ends
+// at the root: a block that starts there has no padding. Debug builds verify the poison of the blocks that it would
+// merge with.
 func (h *Heap) above(b part, need uint32) (rung uint8, ok bool) {
 	for h.ladder.size[b.rung] < need {
 		if b.side&right != 0 {
@@ -66,8 +67,8 @@ func (h *Heap) above(b part, need uint32) (rung uint8, ok bool) {
 	return b.rung, true
 }
 
-// narrow splits the live block b as long as its left part has need units. The right parts become free. Their buddy is live, so nothing
-// merges.
+// narrow splits the live block b as long as its left part has need units. The right parts become free. Their buddy is
+// live, so nothing merges.
 func (h *Heap) narrow(b part, need uint32) part {
 	for h.ladder.divisible(b) {
 		left, rest := h.ladder.parts(b)
@@ -81,8 +82,8 @@ func (h *Heap) narrow(b part, need uint32) part {
 	return b
 }
 
-// verifyBuddy panics if the free block p was written to while it was free. It fills the block again, so that the same call would
-// succeed.
+// verifyBuddy panics if the free block p was written to while it was free. It fills the block again, so that the same
+// call would succeed.
 func (h *Heap) verifyBuddy(p part) {
 	at, size := unsafe.Add(h.base, h.grain.Bytes(p.off)), h.grain.Bytes(h.ladder.size[p.rung])
 	i, ok := invariant.Intact(at, size)

@@ -44,8 +44,8 @@ func (h *Heap) unlink(off uint32) part {
 	return part{off, e.rung, e.side}
 }
 
-// split takes the free block at off and splits it down for n units at a multiple of step, which must fit. Of two parts that fit it keeps
-// the smaller one, or the left one.
+// split takes the free block at off and splits it down for n units at a multiple of step, which must fit. Of two parts
+// that fit it keeps the smaller one, or the left one.
 func (h *Heap) split(off, n, step uint32) part {
 	p := h.unlink(off)
 	for h.ladder.divisible(p) {
@@ -65,8 +65,8 @@ func (h *Heap) split(off, n, step uint32) part {
 	return p
 }
 
-// give makes p free and merges it with its buddy as long as the buddy is free. Only the buddy itself can be free at its place with its
-// rung.
+// give makes p free and merges it with its buddy as long as the buddy is free. Only the buddy itself can be free at its
+// place with its rung.
 func (h *Heap) give(p part) {
 	for p.rung < h.ladder.top {
 		off, rung := h.ladder.buddy(p)
@@ -160,8 +160,8 @@ func (h *Heap) adopt(p part, start, end uint32) {
 	}
 }
 
-// abandon removes the free memory of p in the units from start to end, where no block is live, from the metadata. A block that reaches
-// over start is split.
+// abandon removes the free memory of p in the units from start to end, where no block is live, from the metadata. A
+// block that reaches over start is split.
 func (h *Heap) abandon(p part, start, end uint32) {
 	if p.off+h.ladder.size[p.rung] <= start || p.off >= end {
 		return

@@ -9,12 +9,12 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// A chosen key has the hash that its two last words give it: the first word takes the second one out of the hash, for tables
-// of one size.
+// A chosen key has the hash that its two last words give it: the first word takes the second one out of the hash, for
+// tables of one size.
 type chosen [4]uint64
 
-// choose returns keys for tables of 2^b slots: 40 with one hash, 20 with one home and one control byte, and 20 with one home.
-// Then follow 20 with one control byte, 30 whose homes are the first and the last group, and 30 more.
+// choose returns keys for tables of 2^b slots: 40 with one hash, 20 with one home and one control byte, and 20 with one
+// home. Then follow 20 with one control byte, 30 whose homes are the first and the last group, and 30 more.
 func choose(r *rand.Rand, m *Map[chosen, uint64], b uint8) (keys []chosen) {
 	salt := saltOf(m.seed, b)
 	t := table[chosen, uint64]{salt: salt, shift: 64 - uint64(b)}

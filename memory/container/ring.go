@@ -42,8 +42,8 @@ func (r *Ring[T]) Len() int { return int(r.n) }
 // Cap returns the number of elements that fit without growth.
 func (r *Ring[T]) Cap() int { return int(r.cap) }
 
-// slot returns the address of element i, which may be the one behind the last or, as -1, before the first. For elements of no size it
-// is that of the Space, as for a Vec.
+// slot returns the address of element i, which may be the one behind the last or, as -1, before the first. For elements
+// of no size it is that of the Space, as for a Vec.
 func (r *Ring[T]) slot(sp *Space, i int) *T {
 	if unsafe.Sizeof(*new(T)) == 0 {
 		return (*T)(unsafe.Pointer(sp))
@@ -284,7 +284,8 @@ func (r *Ring[T]) more(sp *Space) error {
 	return r.grow(sp, max(2*int(r.cap), ceilPow2(int(firstBytes/max(unsafe.Sizeof(*new(T)), firstBytes/4)))))
 }
 
-// grow changes the number of slots to a larger power of two. Elements that wrapped round the end of the old block then lie behind it.
+// grow changes the number of slots to a larger power of two. Elements that wrapped round the end of the old block then
+// lie behind it.
 func (r *Ring[T]) grow(sp *Space, slots int) error {
 	if err := memory.PointerFree[T](); err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// maxCount is the most elements of a container, in every build: a count has 32 bits and must be an int where an int has 32.
+// maxCount is the most elements of a container, in every build: a count has 32 bits and must be an int where an int has
+// 32.
 const maxCount = 1<<31 - 1
 
 // ErrNoBase means that a [Space] cannot use an allocator. The allocator is no [memory.Baser] or is closed, its
@@ -99,8 +100,8 @@ func (sp *Space) mustLive() {
 	}
 }
 
-// open returns the error of a call that needs memory: memory.ErrClosed, or ErrNoBase if the next block might lie in another range. In a
-// closed allocator only Alloc returns an error; Resize and SizeOf are misuse.
+// open returns the error of a call that needs memory: memory.ErrClosed, or ErrNoBase if the next block might lie in
+// another range. In a closed allocator only Alloc returns an error; Resize and SizeOf are misuse.
 func (sp *Space) open() error {
 	switch {
 	case sp.baser.Base() == sp.base:
@@ -117,8 +118,8 @@ func (sp *Space) gone() bool {
 	return !ok || !o.Owns(sp.base)
 }
 
-// closed asks an allocator that has another Base or none, and owns the old one: it has got a second range, or its Close could not
-// release the memory.
+// closed asks an allocator that has another Base or none, and owns the old one: it has got a second range, or its Close
+// could not release the memory.
 func (sp *Space) closed() bool {
 	p, err := sp.a.Alloc(0, 1)
 	if err == nil {
@@ -130,9 +131,9 @@ func (sp *Space) closed() bool {
 // offset is the inverse of at.
 func (sp *Space) offset(p unsafe.Pointer) uint64 { return uint64(uintptr(p) - uintptr(sp.base)) }
 
-// grow changes the size of a block in place if the allocator can. Otherwise it returns a copy. replace then frees the old block, if
-// there is one, once the container has the new one, because a function that Free calls may change the container. oldSize 0 means no
-// block. If grow fails or the allocator panics, nothing has changed.
+// grow changes the size of a block in place if the allocator can. Otherwise it returns a copy. replace then frees the
+// old block, if there is one, once the container has the new one, because a function that Free calls may change the
+// container. oldSize 0 means no block. If grow fails or the allocator panics, nothing has changed.
 func (sp *Space) grow(off uint64, oldSize, newSize, align uintptr) (uint64, error) {
 	sp.begin()
 	defer sp.end()
@@ -225,9 +226,9 @@ func (sp *Space) idle() {
 
 func (sp *Space) end() { sp.busy = false }
 
-// replace frees the old block of a container that has a new one. If the allocator panics, back makes the container use the old block
-// again, with its present elements, and the new block is freed. If back returns false because they do not fit, the container keeps the
-// new block, and the old one is lost.
+// replace frees the old block of a container that has a new one. If the allocator panics, back makes the container use
+// the old block again, with its present elements, and the new block is freed. If back returns false because they do not
+// fit, the container keeps the new block, and the old one is lost.
 func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintptr, back func() bool) {
 	sp.giveBack(off, size, func() {
 		if back() {
@@ -236,7 +237,8 @@ func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintpt
 	})
 }
 
-// giveBack frees a block that a container does not have any more. If the allocator panics, undo gives it back to the container.
+// giveBack frees a block that a container does not have any more. If the allocator panics, undo gives it back to the
+// container.
 func (sp *Space) giveBack(off uint64, size uintptr, undo func()) {
 	done := false
 	defer func() {
@@ -248,7 +250,8 @@ func (sp *Space) giveBack(off uint64, size uintptr, undo func()) {
 	done = true
 }
 
-// mustBeBlock panics if the allocator records no block of size bytes at off. It is called before metadata in the block is used.
+// mustBeBlock panics if the allocator records no block of size bytes at off. It is called before metadata in the block
+// is used.
 func (sp *Space) mustBeBlock(off uint64, size uintptr) {
 	if z, ok := sp.a.(memory.Sizer); ok && size > 0 {
 		sp.mustBeWithin(off, size)
@@ -262,8 +265,9 @@ func (sp *Space) mustBeBlock(off uint64, size uintptr) {
 	}
 }
 
-// mustBeSized panics if the allocator records a block of another size at off: the header of the container was overwritten, and the
-// allocator must not get a wrong size from it. If there is no block, the allocator panics by itself.
+// mustBeSized panics if the allocator records a block of another size at off: the header of the container was
+// overwritten, and the allocator must not get a wrong size from it. If there is no block, the allocator panics by
+// itself.
 func (sp *Space) mustBeSized(off uint64, size uintptr) {
 	if size == 0 {
 		return
@@ -279,7 +283,8 @@ func (sp *Space) mustBeSized(off uint64, size uintptr) {
 	}
 }
 
-// mustBeWithin panics if a block of size bytes at off does not lie in the allocator's range: its address must not be formed.
+// mustBeWithin panics if a block of size bytes at off does not lie in the allocator's range: its address must not be
+// formed.
 func (sp *Space) mustBeWithin(off uint64, size uintptr) {
 	if uint64(size) <= sp.reach && off <= sp.reach-uint64(size) {
 		return
@@ -289,8 +294,8 @@ func (sp *Space) mustBeWithin(off uint64, size uintptr) {
 	}
 }
 
-// noBlock panics if a header cannot be that of its container: its counts contradict each other, or it has an offset and no block, which
-// Free would forget.
+// noBlock panics if a header cannot be that of its container: its counts contradict each other, or it has an offset and
+// no block, which Free would forget.
 func noBlock(bad bool, op string) {
 	if bad {
 		panic(ruined(op, "the counts in the header contradict each other"))
@@ -326,5 +331,6 @@ func bytesOf(count int, size uintptr) (uintptr, error) {
 	return bytes, nil
 }
 
-// bound panics as s[i] does in a slice of n elements. They have no size, so only a comparison and the panic of the runtime remain.
+// bound panics as s[i] does in a slice of n elements. They have no size, so only a comparison and the panic of the
+// runtime remain.
 func (sp *Space) bound(i int, n uint32) { _ = unsafe.Slice((*struct{})(sp.base), int(n))[i] }

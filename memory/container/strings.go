@@ -236,8 +236,8 @@ func (s *Strings) Clear(sp *Space) {
 	}
 }
 
-// mustBeSound panics if the header of the Strings was overwritten, as far as the header alone shows it. It is called before the blocks
-// are read.
+// mustBeSound panics if the header of the Strings was overwritten, as far as the header alone shows it. It is called
+// before the blocks are read.
 func (s *Strings) mustBeSound() {
 	s.pages.mustBeSound()
 	s.texts.mustBeSound()

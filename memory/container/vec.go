@@ -73,8 +73,8 @@ func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	return v.slot(sp, i)
 }
 
-// slot returns the address of element i without checking n. Elements of no size have no block, so it returns the address of the Space,
-// which can be read.
+// slot returns the address of element i without checking n. Elements of no size have no block, so it returns the
+// address of the Space, which can be read.
 func (v *Vec[T]) slot(sp *Space, i int) *T {
 	if unsafe.Sizeof(*new(T)) == 0 {
 		return (*T)(unsafe.Pointer(sp))
@@ -141,8 +141,9 @@ func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	return v.insert(sp, i, xs)
 }
 
-// insert is Insert without the check of i. If xs lies in the block of v, also behind the last element, it is read where growth has put
-// it. It is copied to the end first, where it overwrites nothing but itself, and from there to its place.
+// insert is Insert without the check of i. If xs lies in the block of v, also behind the last element, it is read where
+// growth has put it. It is copied to the end first, where it overwrites nothing but itself, and from there to its
+// place.
 func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	if len(xs) == 0 {
 		return nil
@@ -227,8 +228,8 @@ func (v *Vec[T]) Free(sp *Space) {
 	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *v = was })
 }
 
-// mustBeSound panics if the header of the Vec was overwritten, as far as the header alone shows it. It is called before its size is
-// passed to the allocator.
+// mustBeSound panics if the header of the Vec was overwritten, as far as the header alone shows it. It is called before
+// its size is passed to the allocator.
 func (v *Vec[T]) mustBeSound() {
 	noBlock(v.n > v.cap || v.cap > maxCount || v.off != 0 && (v.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Vec")
 }

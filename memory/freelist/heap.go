@@ -139,7 +139,8 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return h.handOut(k, h.runs[k].off, n, size), nil
 }
 
-// handOut makes n granules at off, which lie in run k, the live block of a request of size bytes, and returns its address.
+// handOut makes n granules at off, which lie in run k, the live block of a request of size bytes, and returns its
+// address.
 func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
 	p := unsafe.Add(h.base, h.grain.Bytes(off))
 	if invariant.Debug {

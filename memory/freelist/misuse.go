@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// misuse describes what is wrong with p, or with size if a live block starts at p. It may search the metadata, because the program
-// is about to stop.
+// misuse describes what is wrong with p, or with size if a live block starts at p. It may search the metadata, because
+// the program is about to stop.
 func (h *Heap) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
 	return &memory.Misuse{Package: "freelist", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(p, size)}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// In debug builds every byte of a run is invariant.FreedByte. New memory is filled when it is committed, and a block, up to the end
-// of its last granule, when it is freed. Cutting and merging do not change it.
+// In debug builds every byte of a run is invariant.FreedByte. New memory is filled when it is committed, and a block,
+// up to the end of its last granule, when it is freed. Cutting and merging do not change it.
 
 // poison fills the granules from start to end, which were not free until now.
 func (h *Heap) poison(start, end uint32) {
@@ -18,7 +18,8 @@ func (h *Heap) poison(start, end uint32) {
 	}
 }
 
-// verify panics if the size free bytes at p were written to. It fills them again, so that the next call can allocate them.
+// verify panics if the size free bytes at p were written to. It fills them again, so that the next call can allocate
+// them.
 func verify(op string, p unsafe.Pointer, size uintptr) {
 	at, ok := invariant.Intact(p, size)
 	if ok {

@@ -36,8 +36,8 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// extend removes the granules from end to newEnd from the free memory, if all of them are free or can be committed. They extend the
-// block at off, which ends at end. A function of OnSoft may have freed or resized that block.
+// extend removes the granules from end to newEnd from the free memory, if all of them are free or can be committed.
+// They extend the block at off, which ends at end. A function of OnSoft may have freed or resized that block.
 func (h *Heap) extend(off, end, newEnd uint32) bool {
 	was := h.live[off]
 	if newEnd > h.committed() && (h.tail() > end || h.grow(newEnd) != nil) {

@@ -52,8 +52,8 @@ type run struct{ off, size uint32 }
 // holds reports whether n granules at a multiple of step lie in r.
 func (r run) holds(n, step uint32) bool { return align.UpTo(r.off, step)-r.off+n <= r.size }
 
-// search returns the number of the run that the policy selects for n granules at a multiple of step, or -1. A function value in the
-// heap instead of the switch is as fast.
+// search returns the number of the run that the policy selects for n granules at a multiple of step, or -1. A function
+// value in the heap instead of the switch is as fast.
 func (h *Heap) search(n, step uint32) int {
 	switch h.policy {
 	case NextFit:

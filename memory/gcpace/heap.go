@@ -18,11 +18,11 @@ var heapMetrics = [...]string{"/gc/gogc:percent", "/gc/heap/live:bytes", "/gc/sc
 	"/memory/classes/heap/objects:bytes", "/gc/heap/allocs:bytes", "/gc/cycles/total:gc-cycles"}
 
 // read reads the state of the heap. The runtime does not tell how much was allocated since the last collection, and its
-// end may be noticed late. On a busy machine the sentinel's finalizer waited while a level loaded 25 MiB. So there are two
-// bounds. The upper one is the smaller of two: the heap without its live part, and the bytes allocated since the read
-// before the collection. The former becomes exact during the sweep. The lower bound is the bytes allocated since the first
-// read after the collection. The headroom counts from the upper bound, as no collection may begin within it. A collection
-// is due by the lower bound.
+// end may be noticed late. On a busy machine the sentinel's finalizer waited while a level loaded 25 MiB. So there are
+// two bounds. The upper one is the smaller of two: the heap without its live part, and the bytes allocated since the
+// read before the collection. The former becomes exact during the sweep. The lower bound is the bytes allocated since
+// the first read after the collection. The headroom counts from the upper bound, as no collection may begin within it.
+// A collection is due by the lower bound.
 func (p *process) read() {
 	if p.samples == nil {
 		p.samples = samplesOf(heapMetrics[:])

@@ -336,9 +336,9 @@ func live(t *testing.T, bytes int) {
 	t.Cleanup(func() { runtime.KeepAlive(list) })
 }
 
-// The number of collections in plain Go depends on how late its scheduler is: what is allocated meanwhile delays the next
-// one. So the number is computed: one each time that the heap has grown from live to the goal, or to 45/64 of the way. The
-// runtime begins there at the earliest.
+// The number of collections in plain Go depends on how late its scheduler is: what is allocated meanwhile delays the
+// next one. So the number is computed: one each time that the heap has grown from live to the goal, or to 45/64 of the
+// way. The runtime begins there at the earliest.
 func TestPacing_NeverCollectsMoreThanPlainGo(t *testing.T) {
 	testenv.Long(t)
 	for _, held := range []int{0, 24 << 20} {

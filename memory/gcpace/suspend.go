@@ -16,8 +16,8 @@ import (
 // allocated between two may exceed the headroom.
 const pollEvery = 250 * time.Millisecond
 
-// suspend turns GOGC off until resume, or until the process has allocated the claim's headroom since now or since the last
-// collection. The caller calls settle next.
+// suspend turns GOGC off until resume, or until the process has allocated the claim's headroom since now or since the
+// last collection. The caller calls settle next.
 func (p *process) suspend(c *claim) {
 	p.Lock()
 	defer p.Unlock()
@@ -27,8 +27,8 @@ func (p *process) suspend(c *claim) {
 	p.startPolling(c)
 }
 
-// startPolling polls the heap during the suspension that begins now. It makes a timer for each: one that a test has made in
-// a bubble of testing/synctest must not be used outside of it.
+// startPolling polls the heap during the suspension that begins now. It makes a timer for each: one that a test has
+// made in a bubble of testing/synctest must not be used outside of it.
 func (p *process) startPolling(c *claim) {
 	var t *time.Timer
 	n := c.suspension

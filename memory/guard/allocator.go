@@ -157,8 +157,8 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	return r.block, nil
 }
 
-// admit returns a record for a block that inner has allocated, in no ring. If its address is in use, inner was used or reset without the
-// guard.
+// admit returns a record for a block that inner has allocated, in no ring. If its address is in use, inner was used or
+// reset without the guard.
 func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 	i, known := a.names[uintptr(p)]
 	if !known {

@@ -12,8 +12,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// A block that was freed after the save is live again after the load, with its canaries; what was in quarantine is watched
-// again.
+// A block that was freed after the save is live again after the load, with its canaries; what was in quarantine is
+// watched again.
 func TestAllocator_DetectsDamageAfterLoad(t *testing.T) {
 	inner, err := newTLSF(nil)
 	var faults []string

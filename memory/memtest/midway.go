@@ -34,7 +34,8 @@ func (s *Sudden) Commit(m page.Memory, off, size uintptr) error {
 	return err
 }
 
-// Decommit calls Decommit of the [Mortal] and returns its error. If this is call number At, Decommit then ends the Mortal.
+// Decommit calls Decommit of the [Mortal] and returns its error. If this is call number At, Decommit then ends the
+// Mortal.
 func (s *Sudden) Decommit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Decommit(m, off, size)
 	s.call()

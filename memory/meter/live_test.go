@@ -31,7 +31,8 @@ func (p *program) look(size, allocated float64) {
 	p.live.note(time.Unix(1000, 0).Add(time.Duration(p.at*1e9)), p.at, uint64(size), uint64(allocated), &p.points)
 }
 
-// collect ends a collection so many seconds after the last one, and returns the growth. The meter looks four times a second.
+// collect ends a collection so many seconds after the last one, and returns the growth. The meter looks four times a
+// second.
 func (p *program) collect(after, size float64) float64 {
 	end := p.at + after
 	for p.at+0.25 < end {
@@ -85,7 +86,8 @@ func TestLive_ALeakIsNamedByTheFourthCollection(t *testing.T) {
 
 const leakLeast = leastLive
 
-// A live size that changes without net growth is accused after less than 1.5 % of the collections, from the second minute on.
+// A live size that changes without net growth is accused after less than 1.5 % of the collections, from the second
+// minute on.
 func TestLive_HealthyProgramsAreNotAccused(t *testing.T) {
 	for name, of := range map[string]func(seed int) shape{
 		"noise": func(seed int) shape {

@@ -80,8 +80,8 @@ const leastProbe = 1 << 20
 
 var errBeyond = errors.New("beyond what the Go heap can address")
 
-// maxMetadata is the most bytes that the metadata of one reservation may take of the Go heap. A larger unit needs less; 1 GiB
-// describes 4 GiB of the smallest units, of 16 bytes.
+// maxMetadata is the most bytes that the metadata of one reservation may take of the Go heap. A larger unit needs less;
+// 1 GiB describes 4 GiB of the smallest units, of 16 bytes.
 const maxMetadata = 1 << 30
 
 // probeMetadata returns why the Go heap cannot grow by so many bytes of metadata, or nil.

@@ -99,9 +99,10 @@ func (l *Limit) Reserve(size uintptr) (Memory, error) {
 }
 
 // Commit commits size bytes of m through the source, from the offset off. If size exceeds the rest of the budget, the
-// error is a [*memory.Exhausted]. If the source fails, Commit returns its error (see [Limit.Name]). A failed Commit counts in Failures
-// and changes nothing else. If the committed bytes rise above the soft limit, Commit calls the function of
-// [Limit.OnSoft]. If the source or this function panics, Commit panics with the same value, and nothing is committed.
+// error is a [*memory.Exhausted]. If the source fails, Commit returns its error (see [Limit.Name]). A failed Commit
+// counts in Failures and changes nothing else. If the committed bytes rise above the soft limit, Commit calls the
+// function of [Limit.OnSoft]. If the source or this function panics, Commit panics with the same value, and nothing is
+// committed.
 func (l *Limit) Commit(m Memory, off, size uintptr) error {
 	_, err := l.CommitSome(m, off, size, size)
 	return err

@@ -38,8 +38,8 @@ func AppendMapped(dst []Span) []Span {
 	return dst
 }
 
-// note lists a mapping. A caller notes it after mapping and forgets it before unmapping: in between the system may give its
-// addresses to other code.
+// note lists a mapping. A caller notes it after mapping and forgets it before unmapping: in between the system may give
+// its addresses to other code.
 func note(raw unsafe.Pointer, size uintptr) {
 	mapped.Lock()
 	if mapped.runs == nil {

@@ -70,8 +70,8 @@ func bytesOf(m Memory, off, size uintptr) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.Base, off)), size)
 }
 
-// advise applies the options to memory that was just committed. If the system does not take the advice, the memory works all
-// the same.
+// advise applies the options to memory that was just committed. If the system does not take the advice, the memory
+// works all the same.
 func (s *osSource) advise(m Memory, off, size uintptr) {
 	if s.opt.HugePages && s.huge(s.pages(m, off, size)) {
 		s.got.huge.Add(uint64(size))

@@ -12,8 +12,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// mapNone maps size inaccessible bytes. If addr is not nil, it replaces the mapping there, which returns the memory and its
-// promise on every Unix, but may split a mapping in three. MADV_FREE would keep the old bytes visible for a while, and MADV_DONTNEED is only advice outside Linux.
+// mapNone maps size inaccessible bytes. If addr is not nil, it replaces the mapping there, which returns the memory and
+// its promise on every Unix, but may split a mapping in three. MADV_FREE would keep the old bytes visible for a while,
+// and MADV_DONTNEED is only advice outside Linux.
 func mapNone(addr unsafe.Pointer, size uintptr) (unsafe.Pointer, error) {
 	flags := unix.MAP_PRIVATE | unix.MAP_ANON | mapNoReserve
 	if addr != nil {

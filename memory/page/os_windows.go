@@ -31,8 +31,8 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	return trimBase(fromSystem(addr), rawSize, size), nil
 }
 
-// fromSystem converts an address of the system to a pointer. The memory is not Go's, so neither the collector nor checkptr
-// checks it.
+// fromSystem converts an address of the system to a pointer. The memory is not Go's, so neither the collector nor
+// checkptr checks it.
 func fromSystem(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
 func (s *osSource) Commit(m Memory, off, size uintptr) error {

@@ -14,10 +14,11 @@ var errFile = fmt.Errorf("plan: an Arena cannot be in a file: %w", save.ErrPorta
 // CanWrite returns an error that wraps save.ErrPortable: an Arena cannot be in a file.
 func (a *Arena) CanWrite() error { return errFile }
 
-// SaveState saves the current moment and the bytes of the buffers that live at this moment. Outside of a
-// run, that is before Begin and after Reset, SaveState saves the whole block. Debug builds always save the whole block.
-// If the arena is closed, saving and loading fail with an error that wraps memory.ErrClosed. If the plan of the saved arena had another Total or another number of buffers,
-// loading fails with an error that wraps save.ErrLayout. A Set with an Arena cannot be written to a file.
+// SaveState saves the current moment and the bytes of the buffers that live at this moment. Outside of a run, that is
+// before Begin and after Reset, SaveState saves the whole block. Debug builds always save the whole block. If the arena
+// is closed, saving and loading fail with an error that wraps memory.ErrClosed. If the plan of the saved arena had
+// another Total or another number of buffers, loading fails with an error that wraps save.ErrLayout. A Set with an
+// Arena cannot be written to a file.
 func (a *Arena) SaveState(c *save.Coder) {
 	if a.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -198,8 +198,8 @@ func (b *Blocks) Put(p unsafe.Pointer) {
 	b.n++
 }
 
-// mayLive reports whether granule g was allocated once and some slot is live, which is all that memfast builds know. It keeps
-// their stack within its bounds.
+// mayLive reports whether granule g was allocated once and some slot is live, which is all that memfast builds know. It
+// keeps their stack within its bounds.
 func (b *Blocks) mayLive(g uint64) bool {
 	return g < uint64(b.opened)*uint64(b.size>>granuleShift) && b.n < uint(b.opened)
 }
@@ -233,8 +233,8 @@ func (b *Blocks) refill() (unsafe.Pointer, error) {
 	return b.TryGet(), nil
 }
 
-// open makes the next k slots vacant, the lowest on top. The memory and the metadata must be there, and no other slot may be
-// vacant.
+// open makes the next k slots vacant, the lowest on top. The memory and the metadata must be there, and no other slot
+// may be vacant.
 func (b *Blocks) open(k uintptr) {
 	if invariant.Debug {
 		b.debugOpen(b.opened + k)
@@ -247,8 +247,8 @@ func (b *Blocks) open(k uintptr) {
 	b.opened += k
 }
 
-// provide commits memory for the first slots and grows the metadata to describe them. The stack has an entry for every opened
-// slot, so that Put never grows it. The metadata comes first, so that nothing is committed if it has no memory.
+// provide commits memory for the first slots and grows the metadata to describe them. The stack has an entry for every
+// opened slot, so that Put never grows it. The metadata comes first, so that nothing is committed if it has no memory.
 func (b *Blocks) provide(slots uintptr) error {
 	n := uintptr(0) // slots of the new metadata; 0: as many as now
 	if slots > uintptr(len(b.free)) {

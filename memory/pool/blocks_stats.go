@@ -93,8 +93,8 @@ func (b *Blocks) Trim() error {
 	return nil
 }
 
-// vacant returns a bit for each opened slot, set if it is on the stack, and the errors in the stack. It does not use the live
-// bits, because memfast builds have none.
+// vacant returns a bit for each opened slot, set if it is on the stack, and the errors in the stack. It does not use
+// the live bits, because memfast builds have none.
 func (b *Blocks) vacant() ([]uint64, []error) {
 	var errs []error
 	set := make([]uint64, (b.opened+63)>>6)

@@ -13,8 +13,8 @@ func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	return b.watchers.Add(lost)
 }
 
-// lost is called by Close, and when the source has ended, whose addresses may have a new owner. It closes b without touching the
-// memory, and calls the watchers.
+// lost is called by Close, and when the source has ended, whose addresses may have a new owner. It closes b without
+// touching the memory, and calls the watchers.
 func (b *Blocks) lost() {
 	b.forget(0)
 	b.base, b.free, b.live, b.asked = nil, nil, nil, nil

@@ -18,7 +18,8 @@ func damage(p unsafe.Pointer, size uintptr) string {
 		off, size, *(*byte)(unsafe.Add(p, off)))
 }
 
-// verify panics if slot i was written to since it was freed. It poisons the slot again, so that the next call can allocate it.
+// verify panics if slot i was written to since it was freed. It poisons the slot again, so that the next call can
+// allocate it.
 func verify(i uint, g backing) {
 	if at, what := g.damage(i); what != "" {
 		g.soil(i, i+1)

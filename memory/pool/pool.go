@@ -257,7 +257,8 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 }
 
 // Reset frees every object and keeps the committed memory. All handles become stale. The next objects get the slots in
-// ascending order, as in a new pool. Cost: a step for each slot that was used. Reset panics with a *memory.Misuse if the pool is closed.
+// ascending order, as in a new pool. Cost: a step for each slot that was used. Reset panics with a *memory.Misuse if
+// the pool is closed.
 func (p *Pool[T]) Reset() {
 	if p.base == nil {
 		panic(closedReset(p.name))

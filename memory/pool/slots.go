@@ -20,12 +20,13 @@ const worn = 1<<32 - 2
 // serials counts the pools with handles of this process.
 var serials atomic.Uint32
 
-// newKey returns the key that changes the generations of a pool's handles, so that handles of other pools are stale in it.
-// Serials differ in their low bits. Reversed, keys differ in the high bits of a generation, which a slot reaches late. Bit 0
-// stays clear: an odd generation is odd in a handle.
+// newKey returns the key that changes the generations of a pool's handles, so that handles of other pools are stale in
+// it. Serials differ in their low bits. Reversed, keys differ in the high bits of a generation, which a slot reaches
+// late. Bit 0 stays clear: an odd generation is odd in a handle.
 func newKey() uint32 { return bits.Reverse32(serials.Add(1)-1) &^ 1 }
 
-// slots is the metadata of numbered slots with generations, for Pool and Split. It depends neither on a type nor on memory.
+// slots is the metadata of numbered slots with generations, for Pool and Split. It depends neither on a type nor on
+// memory.
 //
 //	gens  | 3 | 1 | 6 | 5 | 0 |     odd is live, even is vacant, worn is retired
 //	live  | 1   1   0   1   0 |     the same in bits, for iteration
@@ -129,8 +130,8 @@ func (s *metadata) drop(i, gen uint32) {
 // count returns the number of live slots.
 func (s *metadata) count() uint { return s.opened - s.n - s.retired }
 
-// refill makes at least one slot vacant. size is the bytes of a slot with all its parts. Slots with memory and metadata are
-// used up before any are committed, so that no New calls the source for the slots of a Grow.
+// refill makes at least one slot vacant. size is the bytes of a slot with all its parts. Slots with memory and metadata
+// are used up before any are committed, so that no New calls the source for the slots of a Grow.
 func (s *metadata) refill(size uintptr, g backing) error {
 	for s.n == 0 { // again if every slot of a batch is retired
 		if s.capacity == 0 {
@@ -174,8 +175,8 @@ func (s *metadata) grow(n int, g backing) error {
 	return nil
 }
 
-// provide commits memory for the first n slots and grows the metadata to describe them. free has an entry for every slot, so
-// that drop never grows it. The metadata comes first, so that nothing is committed if it has no memory.
+// provide commits memory for the first n slots and grows the metadata to describe them. free has an entry for every
+// slot, so that drop never grows it. The metadata comes first, so that nothing is committed if it has no memory.
 func (s *metadata) provide(n uint, g backing) error {
 	entries := uint(0) // of the metadata; 0: as many as now
 	if n > uint(len(s.gens)) {
@@ -235,8 +236,8 @@ func (s *metadata) lengthen(n uint) {
 // slotMetadata is the bytes of metadata for a slot: generation, entry of the stack, live bit.
 const slotMetadata = 9
 
-// open makes the next k slots vacant, the lowest on top. A slot that was trimmed keeps its generation, so that its handles
-// stay stale, and stays retired.
+// open makes the next k slots vacant, the lowest on top. A slot that was trimmed keeps its generation, so that its
+// handles stay stale, and stays retired.
 func (s *metadata) open(k uint, g backing) {
 	end := s.opened + k
 	if invariant.Debug {

@@ -149,8 +149,8 @@ func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*new(Cold))))
 }
 
-// ready, ensure, soil and damage make p the backing of its slots. If the cold region refuses, or its source panics, the hot one
-// decommits what it has just committed.
+// ready, ensure, soil and damage make p the backing of its slots. If the cold region refuses, or its source panics, the
+// hot one decommits what it has just committed.
 func (p *Split[Hot, Cold]) ready() uint {
 	return uint(min(p.hot.Committed()/stride[Hot](), p.cold.Committed()/stride[Cold]()))
 }

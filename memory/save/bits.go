@@ -2,8 +2,8 @@ package save
 
 import "math/bits"
 
-// runs calls f for each run of set bits below end. If whole returns true for the number of set bits, and of all bits up to
-// the last set one, it calls f once, for all of them.
+// runs calls f for each run of set bits below end. If whole returns true for the number of set bits, and of all bits up
+// to the last set one, it calls f once, for all of them.
 func runs(set []uint64, end uint, whole func(live, total uintptr) bool, f func(first, n uint)) {
 	set = set[:min(uint(len(set)), (end+63)/64)]
 	count, last := uint(0), uint(0)

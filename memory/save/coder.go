@@ -84,8 +84,8 @@ func (c *Coder) Saving() bool { return c.pass <= saving }
 // Fitting reports whether this is a fitting pass: a pass before loading. It returns true after an error, too. In this
 // pass the State compares its layout with what was saved. It also commits the memory and reserves the capacity that
 // loading needs, so that loading from a slot cannot fail. The State must test [Coder.Failed] first, and must change
-// nothing else: what it commits must not be used before the loading pass. A page.Prefix does all that, see page.Prefix.Fit.
-// The pass may run several times, see [Coder.Commit], and a loading pass need not follow.
+// nothing else: what it commits must not be used before the loading pass. A page.Prefix does all that, see
+// page.Prefix.Fit. The pass may run several times, see [Coder.Commit], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Commit demands one more fitting pass over all States. A State must call it in a fitting pass before it commits memory,

@@ -63,8 +63,8 @@ func (c *Coder) EndContent() {
 	}
 }
 
-// beginLength returns the index of the next length, and in the pass saving the length as measured. So each word is written
-// once, and can be hashed at once.
+// beginLength returns the index of the next length, and in the pass saving the length as measured. So each word is
+// written once, and can be hashed at once.
 func (c *Coder) beginLength() (i int, n uint64) {
 	switch c.pass {
 	case measuring:

@@ -258,8 +258,8 @@ func (r *fileReader) fit() error {
 	return r.unused()
 }
 
-// unused looks for functions of Migration.Convert that no type has asked for. It is an error if the types of all parts are
-// known, and otherwise a note.
+// unused looks for functions of Migration.Convert that no type has asked for. It is an error if the types of all parts
+// are known, and otherwise a note.
 func (r *fileReader) unused() error {
 	m := r.file.migration
 	var types []string

@@ -102,8 +102,8 @@ func block(n int) int {
 	return min(n, copyBlock)
 }
 
-// copyHashed copies b to at, and hashes it. Each block is hashed first, which brings it into the caches. Pieces below 1 KiB
-// are hashed together, after they were copied.
+// copyHashed copies b to at, and hashes it. Each block is hashed first, which brings it into the caches. Pieces below 1
+// KiB are hashed together, after they were copied.
 func (c *Coder) copyHashed(at int, b []byte) {
 	for len(b) >= copyBlock/4 {
 		n := block(len(b))

@@ -88,8 +88,9 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Num saves or loads an integer variable as 8 bytes, the same on all architectures. If a saved number does not fit T, such
-// as a large int on a 32-bit system, the pass fails with an error that wraps [ErrLayout] before anything is loaded.
+// Num saves or loads an integer variable as 8 bytes, the same on all architectures. If a saved number does not fit T,
+// such as a large int on a 32-bit system, the pass fails with an error that wraps [ErrLayout] before anything is
+// loaded.
 //
 // Num changes the variable in the loading pass only. If the number decides what is visited next, as a length does, use
 // [Coder.Count], [Coder.Word] or [List]: they use the saved number in fitting passes, too.

@@ -16,8 +16,8 @@ import (
 
 type bigObject struct{ V [2048]uint64 }
 
-// A forged file names another type, of no field, in each run of slots. Each pair of types gets a scratch value as large as the
-// object: 16 KiB for 42 bytes of the file. The bound is that of TestSet_HostileFilesAllocateLittle.
+// A forged file names another type, of no field, in each run of slots. Each pair of types gets a scratch value as large
+// as the object: 16 KiB for 42 bytes of the file. The bound is that of TestSet_HostileFilesAllocateLittle.
 func TestSet_ManyTypesOfOnePoolAllocateLittle(t *testing.T) {
 	const runs = 4000
 	p, err := pool.New[bigObject](nil, pool.Config{Name: "big", Capacity: 4})

@@ -96,8 +96,8 @@ func rowTypes(s State) (types []reflect.Type, known bool) {
 	return nil, false
 }
 
-// handleKey returns the key of the pool to which the handles of a type belong. ok is false unless exactly one pool of the Set
-// has such handles.
+// handleKey returns the key of the pool to which the handles of a type belong. ok is false unless exactly one pool of
+// the Set has such handles.
 func (s *Set) handleKey(t reflect.Type) (key uint32, ok bool) {
 	for i := range s.parts {
 		owner, is := s.parts[i].state.(HandleOwner)

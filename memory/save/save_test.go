@@ -229,8 +229,8 @@ func TestSet_FailedFitChangesNothing(t *testing.T) {
 	}
 }
 
-// A Load that fails decommits what it has committed, unless the source refuses to. Then the next Load does, or a Trim. The
-// heap does not count this memory.
+// A Load that fails decommits what it has committed, unless the source refuses to. Then the next Load does, or a Trim.
+// The heap does not count this memory.
 func TestSet_FailedLoadDecommits(t *testing.T) {
 	src := memtest.NewFaulty()
 	limit := page.NewLimit(src, 0)

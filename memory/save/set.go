@@ -79,8 +79,8 @@ func refused(name string, state State) error {
 }
 
 // Seal ends the list of parts: Add then fails. Seal calls CanSave of each part that is a [Refuser], and looks again for
-// States that are saved twice, such as a pool that a manager has got since. If it finds errors, Seal returns an error that
-// wraps all of them. The Set is then not sealed, even if it was sealed before. Seal may be called again.
+// States that are saved twice, such as a pool that a manager has got since. If it finds errors, Seal returns an error
+// that wraps all of them. The Set is then not sealed, even if it was sealed before. Seal may be called again.
 func (s *Set) Seal() error {
 	var errs []error
 	for i := range s.parts {
@@ -92,8 +92,9 @@ func (s *Set) Seal() error {
 	return err
 }
 
-// findBlocks finds out which parts may save the elements of containers: allocators, functions, and unknown States, which
-// may save an allocator. Metadata saves no elements. But a function or an unknown State may then visit them, in any order.
+// findBlocks finds out which parts may save the elements of containers: allocators, functions, and unknown States,
+// which may save an allocator. Metadata saves no elements. But a function or an unknown State may then visit them, in
+// any order.
 func (s *Set) findBlocks() {
 	visited := false
 	for i := range s.parts {

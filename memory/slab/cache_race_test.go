@@ -12,7 +12,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Two workers free one block, which is a race and told as one by -race, at the same moment, again and again: one of them wins.
+// Two workers free one block, which is a race and told as one by -race, at the same moment, again and again: one of
+// them wins.
 func TestCache_OfTwoSimultaneousFreesOneWins(t *testing.T) {
 	const rounds = 4000
 	central, caches := newCaches(t, Config{}, 2)

@@ -162,7 +162,8 @@ func (h *Heap) saveSweep(c *save.Coder) {
 	save.Vec(c, s.tally[:n])
 }
 
-// tallied returns how many units the sweep counts in. Units that came into use after its begin have the counts of another.
+// tallied returns how many units the sweep counts in. Units that came into use after its begin have the counts of
+// another.
 func (s *sweep) tallied() uintptr {
 	if !s.on {
 		return 0
@@ -205,8 +206,8 @@ func (h *Heap) saveMaps(c *save.Coder, units, was uintptr) {
 	}
 }
 
-// saveContent visits all memory below limit if that is dense. Otherwise it visits the blocks of each span, in the order of
-// addresses.
+// saveContent visits all memory below limit if that is dense. Otherwise it visits the blocks of each span, in the order
+// of addresses.
 func (h *Heap) saveContent(c *save.Coder) {
 	units := h.limit / unitGranules
 	if invariant.Debug {

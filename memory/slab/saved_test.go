@@ -171,7 +171,8 @@ func TestHeap_CanonicalSlotHasTheLiveBlocks(t *testing.T) {
 	}
 }
 
-// A heap of which two-thirds are live is saved by one copy, with its free spans. That takes no longer than to visit each span.
+// A heap of which two-thirds are live is saved by one copy, with its free spans. That takes no longer than to visit
+// each span.
 func TestHeap_DenseHeapIsSavedAsAWhole(t *testing.T) {
 	if invariant.Debug {
 		t.Skip("this build saves all memory")

@@ -50,7 +50,8 @@ func (s *shortage) lacks(least, step uintptr) bool {
 	return false
 }
 
-// hopeless reports whether a request is known to fail unless the source gives memory: nothing was freed since the last look.
+// hopeless reports whether a request is known to fail unless the source gives memory: nothing was freed since the last
+// look.
 func (h *Heap) hopeless(least, step uintptr) bool {
 	return h.short.lacks(least, step) && h.short.frees == h.frees()
 }

@@ -209,7 +209,8 @@ func (m *shortageModel) alloc(t *testing.T, r *rand.Rand) int {
 	return -1
 }
 
-// A request is refused only if no recycling could meet it, whatever was called before. After a load the heap goes on as it did.
+// A request is refused only if no recycling could meet it, whatever was called before. After a load the heap goes on as
+// it did.
 func TestShortage_RefusesOnlyWhatCannotBeMet(t *testing.T) {
 	for _, budget := range []uintptr{128 << 10, 1 << 20, 6 << 20} {
 		for _, cfg := range []Config{

@@ -112,8 +112,8 @@ func (h *Heap) carvedIn(first, n uintptr) uint32 {
 	return (h.carvedTo(first, n) - uint32(first*unitGranules)) / h.shapes[h.owned[first]].size
 }
 
-// carvedTo returns the granule at which the blocks of the span of n units from first on end. It is where the class takes its
-// next block, or the end of the span.
+// carvedTo returns the granule at which the blocks of the span of n units from first on end. It is where the class
+// takes its next block, or the end of the span.
 func (h *Heap) carvedTo(first, n uintptr) uint32 {
 	c, start := &h.classes[h.owned[first]], uint32(first*unitGranules)
 	if c.bump != c.end && c.bump-start < uint32(n*unitGranules) {

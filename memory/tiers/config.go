@@ -245,8 +245,8 @@ func (c *Config) watched() bool { return c.Tags || c.Trace != nil || c.SampleByt
 
 // Reserved returns the configured address space of tier t in bytes: Reserve[t], or the default if that is 0. For Inbox
 // it is the sum over all workers. New rounds each Reserve up to a multiple of 1 MiB. If addresses are short, New
-// reserves less: see the field Reserve. A Budget above what New reserves has no effect. For a number that is no tier the result is 0. If the sum
-// over the workers overflows, the result is 0, and New returns an error.
+// reserves less: see the field Reserve. A Budget above what New reserves has no effect. For a number that is no tier
+// the result is 0. If the sum over the workers overflows, the result is 0, and New returns an error.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0

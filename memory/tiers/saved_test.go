@@ -246,7 +246,8 @@ func TestManager_StateNamesWhatIsNotThere(t *testing.T) {
 	memtest.Misuse(t, func() { _ = g.m.Rest(0, 1, -1) }, "there is no worker -1 of 2")
 }
 
-// Config.OnSoft closes the page source while a load commits memory for large: the workers have ended when their turn comes.
+// Config.OnSoft closes the page source while a load commits memory for large: the workers have ended when their turn
+// comes.
 func TestManager_LoadThatLosesItsSourceIsClosed(t *testing.T) {
 	whole, err := page.Default().Reserve(128 << 20)
 	if err != nil {

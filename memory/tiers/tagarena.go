@@ -74,9 +74,9 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the current arena. If memory is short, the error names the tag and wraps that of the arena. The TagArena of the frame can allocate only inside a
-// frame, and that of the level only inside a level. Outside, debug builds panic with a *memory.Misuse; in other builds
-// the error wraps memory.ErrClosed.
+// Alloc calls Alloc of the current arena. If memory is short, the error names the tag and wraps that of the arena. The
+// TagArena of the frame can allocate only inside a frame, and that of the level only inside a level. Outside, debug
+// builds panic with a *memory.Misuse; in other builds the error wraps memory.ErrClosed.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

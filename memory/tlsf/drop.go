@@ -374,7 +374,8 @@ func (h *Heap) cut(i, n uint32) uint32 {
 }
 
 // fillBehind commits dropped memory behind the live block i, so that it can grow to n granules. It does nothing if the
-// free and dropped blocks there are too few and do not reach the end of the pool. It returns false if a function of the source has changed i.
+// free and dropped blocks there are too few and do not reach the end of the pool. It returns false if a function of the
+// source has changed i.
 func (h *Heap) fillBehind(i, n uint32) bool {
 	x := &h.blocks[i]
 	k := int(x.pool)

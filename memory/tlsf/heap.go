@@ -174,9 +174,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // size of 0 gets a block of one granule.
 //
 // If the heap is closed before Alloc, or a page source ends during Alloc, the error is memory.ErrClosed. If align is
-// invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is
-// that of page.Prefix.TooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error is
-// a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil. In the function of
+// invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is that of
+// page.Prefix.TooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error
+// is a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil. In the function of
 // page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing. A
 // failed Alloc may have committed a part of the memory that TrimStep has returned.
 //

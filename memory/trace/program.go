@@ -185,8 +185,8 @@ func (c *compiler) end() *Program {
 	return p
 }
 
-// WriteTo writes the program as the content of a file and returns the number of bytes written. It builds the whole file in
-// memory and calls w once. It does not verify the program. The error wraps that of w, or io.ErrShortWrite.
+// WriteTo writes the program as the content of a file and returns the number of bytes written. It builds the whole file
+// in memory and calls w once. It does not verify the program. The error wraps that of w, or io.ErrShortWrite.
 func (p *Program) WriteTo(w io.Writer) (int64, error) {
 	le := binary.LittleEndian
 	b := make([]byte, 0, programHeader+len(p.Ops)*opBytes)

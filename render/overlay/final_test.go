@@ -44,8 +44,8 @@ func TestDrawFinal_UsesThePixelsOfTheWindow(t *testing.T) {
 	(*Overlay)(nil).DrawFinal(nil, nil, m)
 }
 
-// On a monitor with two pixels for each device-independent one, the overlay had letters half as large, unless the game called
-// Density.
+// On a monitor with two pixels for each device-independent one, the overlay had letters half as large, unless the game
+// called Density.
 func TestDrawFinal_HasTheDensityOfTheMonitor(t *testing.T) {
 	game := ebiten.NewImage(160, 120)
 	defer game.Deallocate()

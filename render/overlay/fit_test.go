@@ -112,8 +112,8 @@ func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
 	(*Overlay)(nil).Avoid(image.Rectangle{})
 }
 
-// Buttons for fingers beside the rectangle of Within are never covered. On a low phone the tiers lay over them, or beyond the
-// screen. The last tiers are left out, and a line reports how many.
+// Buttons for fingers beside the rectangle of Within are never covered. On a low phone the tiers lay over them, or
+// beyond the screen. The last tiers are left out, and a line reports how many.
 func TestWithin_PanelsLieInIt(t *testing.T) {
 	for _, size := range [][2]int{{844, 390}, {568, 320}, {640, 360}, {1280, 720}} {
 		window := ebiten.NewImage(size[0], size[1])
@@ -154,8 +154,8 @@ func TestWithin_PanelsLieInIt(t *testing.T) {
 	(*Overlay)(nil).Within(image.Rectangle{})
 }
 
-// On a phone held sideways, which has two or three pixels for each device-independent one, letters were 5 of these high, and
-// then 10. They are 12 high if a panel fits.
+// On a phone held sideways, which has two or three pixels for each device-independent one, letters were 5 of these
+// high, and then 10. They are 12 high if a panel fits.
 func TestDensity_LettersAreAsLargeOnEachDensity(t *testing.T) {
 	for _, c := range []struct {
 		w, h          int

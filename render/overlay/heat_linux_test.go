@@ -17,8 +17,8 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// mostCost is what the overlay may take of a frame, Update and Draw together, whatever is open. It is a share of the median
-// tick of the same game in the same rounds.
+// mostCost is what the overlay may take of a frame, Update and Draw together, whatever is open. It is a share of the
+// median tick of the same game in the same rounds.
 const mostCost = 0.07
 
 // threadTime is the processor time of this thread: what else the machine does meanwhile is not in it.

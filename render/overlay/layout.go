@@ -30,8 +30,8 @@ type band struct{ top, bottom float32 }
 
 func (b band) high() float32 { return b.bottom - b.top }
 
-// The widths of panels, in steps: two columns fit in 1280 pixels, or 640. On a screen of less than 320 pixels the scale is smaller,
-// but not below the least: smaller letters cannot be read.
+// The widths of panels, in steps: two columns fit in 1280 pixels, or 640. On a screen of less than 320 pixels the scale
+// is smaller, but not below the least: smaller letters cannot be read.
 const (
 	wide   = 74
 	narrow = 38

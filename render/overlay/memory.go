@@ -150,8 +150,8 @@ func (o *Overlay) memoryLines() int {
 	return lines
 }
 
-// fitMemory leaves out rows of resident memory, the last ones first, until the panel is at most high. One row alone, which
-// would have the sum of all, is left out too.
+// fitMemory leaves out rows of resident memory, the last ones first, until the panel is at most high. One row alone,
+// which would have the sum of all, is left out too.
 func (o *Overlay) fitMemory(high float32) {
 	a := &o.memory
 	for a.rows = len(a.resident); a.rows > 0; a.rows-- {

@@ -317,8 +317,8 @@ func TestTiers_ARefusalIsRedOnlyWhileTheTierIsFull(t *testing.T) {
 	}
 }
 
-// A pool and a tag have no budget: a refusal of a pool at its capacity was amber. It is red, also for the tag and the tier,
-// until the pool has space again.
+// A pool and a tag have no budget: a refusal of a pool at its capacity was amber. It is red, also for the tag and the
+// tier, until the pool has space again.
 func TestTiers_ARefusalOfAFullPoolIsRed(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{Preset: Full})
 	ai := g.tag("ai")

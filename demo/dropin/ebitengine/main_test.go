@@ -146,7 +146,8 @@ func TestMain_WithoutThePlusLinesIsAGame(t *testing.T) {
 	if err := errors.Join(os.WriteFile(bare, []byte(rest.String()), 0o644), os.WriteFile(filepath.Join(dir, "o.json"), list, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	// It compiles the program and links nothing. The settings are those of this test, which has compiled Ebitengine with them.
+	// It compiles the program and links nothing. The settings are those of this test, which has compiled Ebitengine
+	// with them.
 	cmd := testenv.Command(t, "go", "list", "-export", "-overlay", filepath.Join(dir, "o.json"), ".")
 	cmd.Env = append(cmd.Environ(), "GOOS=", "GOARCH=", "GOEXPERIMENT=")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -68,9 +68,9 @@ func (a arity) One(single, kind string) string {
 // their columns: a step is an addition for all of one size then, and it ends by the first of them.
 func (a arity) Few() bool { return a.N() <= 3 }
 
-// Four reports whether it has a counter beside the offsets. With four components that costs nothing, as the accesses to memory
-// take longer, and without it a walk over a million took a fifth longer in every order of the functions, for a reason that is
-// not known. With more it would keep some offsets in memory, and has one index for all.
+// Four reports whether it has a counter beside the offsets. With four components that costs nothing, as the accesses to
+// memory take longer, and without it a walk over a million took a fifth longer in every order of the functions, for a
+// reason that is not known. With more it would keep some offsets in memory, and has one index for all.
 func (a arity) Four() bool { return a.N() == 4 }
 
 // Low returns a name in lower case.

@@ -83,8 +83,8 @@ const (
 	genPages = 1024
 )
 
-// Generations maps slots to their generations. Pages of 1 KiB and directories of 8 KiB are allocated in the Go heap for the
-// first slot that they have. Slots start at 1, and generations are not 0.
+// Generations maps slots to their generations. Pages of 1 KiB and directories of 8 KiB are allocated in the Go heap for
+// the first slot that they have. Slots start at 1, and generations are not 0.
 type Generations struct {
 	dirs []*[genPages]*[genPage]uint32
 	n    uint32 // slots
@@ -107,8 +107,8 @@ func (g *Generations) At(index uint32) uint32 {
 	return 0
 }
 
-// Set adds a slot and returns true. If the slot was added before, Set changes nothing and returns false. Slots of the same
-// page in turn are faster.
+// Set adds a slot and returns true. If the slot was added before, Set changes nothing and returns false. Slots of the
+// same page in turn are faster.
 func (g *Generations) Set(index, gen uint32) bool {
 	if g.page == nil || g.at != index/genPage {
 		g.turn(index / genPage)

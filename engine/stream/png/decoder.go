@@ -37,8 +37,8 @@ type Decoder struct {
 // does not change further bytes of the block. Decode neither reads nor keeps the block. After an error the content of
 // the block is unspecified.
 //
-// If the header is accepted, Decode returns it even with an error. If not, it returns the zero Header. For an error of the
-// file or of r, Decode returns an [*Error] that wraps the cause. If the file ends early, the cause is
+// If the header is accepted, Decode returns it even with an error. If not, it returns the zero Header. For an error of
+// the file or of r, Decode returns an [*Error] that wraps the cause. If the file ends early, the cause is
 // [io.ErrUnexpectedEOF]. An error of dst is returned unchanged. If the block is too short, the error wraps
 // [io.ErrShortBuffer].
 //

@@ -16,7 +16,8 @@ type Run struct {
 	from, to uintptr
 }
 
-// Add visits the bytes from up to to at base, now or with the next range. Two ranges are joined if they have the same base.
+// Add visits the bytes from up to to at base, now or with the next range. Two ranges are joined if they have the same
+// base.
 func (r *Run) Add(base unsafe.Pointer, from, to uintptr) {
 	if base != r.base || from != r.to {
 		r.End()

@@ -1,4 +1,5 @@
-// Package tally has the counters that heaps of variable blocks share, the relations between them, and the errors of stacks.
+// Package tally has the counters that heaps of variable blocks share, the relations between them, and the errors of
+// stacks.
 package tally
 
 import (
