@@ -172,7 +172,11 @@ type spawning struct {
 // spawnBy gives the commands of Spawn. The caller gives the values.
 func (m *mapper) spawnBy(cmd *Commands) (s spawning) {
 	if cmd.w != m.w {
-		panic(&memory.Misuse{Package: "ecs", Op: "Spawn", Reason: "the commands are of another world"})
+		reason := "the commands are of another world"
+		if m.w.guard.closed() {
+			reason = closedReason
+		}
+		panic(&memory.Misuse{Package: "ecs", Op: "Spawn", Reason: reason})
 	}
 	cmd.mustAccept("Spawn")
 	if m.relating {
