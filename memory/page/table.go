@@ -44,6 +44,9 @@ func NewTable(src Source, most uintptr) Table {
 	return Table{most: most}
 }
 
+// NewTable is the function [NewTable] with the source of p.
+func (p *Prefix) NewTable(most uintptr) Table { return NewTable(p.src, most) }
+
 // Prepare reports whether the next [Lengthen] to that many bytes needs no memory of the Go heap. It commits them, and
 // before that it reserves the most bytes of the Table if necessary. If Prepare returns false and the capacity is too
 // small, Lengthen allocates the slice in the Go heap: call [ProbeHeap] first.

@@ -215,7 +215,7 @@ func (s *Set) Load(slot *Slot) error {
 // if they may have changed the state.
 func (s *Set) Loads() uint64 { return s.loads }
 
-// fits bounds how often a state is fitted: see [Coder.Again].
+// fits bounds how often a state is fitted: see [Coder.Commit].
 const fits = 4
 
 var errAgain = fmt.Errorf("save: load: %w: memory that is committed for one part is decommitted for another", memory.ErrOutOfMemory)

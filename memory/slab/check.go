@@ -16,7 +16,7 @@ func (h *Heap) Check() error {
 		return nil
 	}
 	r := &findings.List{Of: "slab"}
-	r.Join(h.mem.Check(), h.ladder.check(), h.tally.check(h.mem.Reserved()))
+	r.Join(h.mem.Check(), h.ladder.check(), h.checkTally())
 	units := uintptr(len(h.place))
 	if h.limit%unitGranules != 0 || h.limit<<granuleShift > h.mem.Committed() || h.limit/unitGranules > units || invariant.Exact && h.limit/64 > uintptr(len(h.live)) {
 		r.Add("limit %d granules is not whole units within the %d bytes committed, of which %d units have metadata", h.limit, h.mem.Committed(), units)

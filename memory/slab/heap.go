@@ -183,7 +183,6 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("slab: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
 	h.base = h.mem.Base()
-	h.tally = newTally(src, h.mem.Reserved())
 	h.lives.Open(h.base, h.mem.Reserved(), granuleShift)
 	h.mem.Watch(h.lost)
 	return h, nil

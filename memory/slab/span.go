@@ -282,7 +282,7 @@ const (
 // end the process if the Go heap had no space. The tally grows early because it is needed when memory is short.
 func (h *Heap) growBooks(end uintptr) error {
 	if have := uintptr(len(h.tally.of)); end > max(have, smallTally) {
-		if err := h.tally.reach(h.grown(have, end)); err != nil {
+		if err := h.countTo(h.grown(have, end)); err != nil {
 			return err
 		}
 	}

@@ -77,7 +77,7 @@ func (c *class) frees() uint64 { return c.allocs - uint64(c.carved-c.n) }
 // release makes the spans of a class that hold no live block vacant, and returns their units.
 func (h *Heap) release(ci uint8) (units uintptr) {
 	c, s := &h.classes[ci], &h.shapes[ci]
-	_ = h.tally.reach(h.tallied())
+	_ = h.countTo(h.tallied())
 	if c.bump != c.end {
 		h.tally.of[h.spanOf(c.bump)] = 0
 	}

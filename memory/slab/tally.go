@@ -10,14 +10,14 @@ import (
 // A tally has a count for each unit.
 type tally struct {
 	of    []uint16
-	table page.Table
+	table *page.Table // of a large one
 }
 
 // tallyBytes is what a tally takes for a unit.
 const tallyBytes = unsafe.Sizeof(tally{}.of[0])
 
-// smallTally is how many units a tally counts that is made when it is needed first. A larger one exists
-// before memory is short, when it is needed. It takes no memory before the first count.
+// smallTally is how many units a tally counts that is made when it is needed first. A larger one exists before
+// memory is short, when it is needed. It takes no memory before the first count.
 const smallTally = 32 << 10
 
 // tallied returns how far a tally must reach.
@@ -25,33 +25,44 @@ func (h *Heap) tallied() uintptr {
 	return max(h.limit/unitGranules, min(uintptr(len(h.place)), smallTally))
 }
 
-// newTally returns an empty tally for a heap with memory of src.
-func newTally(src page.Source, reserved uintptr) tally {
-	return tally{table: page.NewTable(src, reserved>>unitShift*tallyBytes)}
-}
-
-// reach makes the tally reach to unit end at least. If there is no memory for that, reach changes nothing.
-func (t *tally) reach(end uintptr) error {
+// countTo makes the tally reach to unit end at least. If there is no memory for that, countTo changes nothing.
+func (h *Heap) countTo(end uintptr) error {
+	t := &h.tally
 	if end <= uintptr(len(t.of)) {
 		return nil
+	}
+	if t.table == nil && end <= smallTally {
+		t.of = page.Lengthen(new(page.Table), t.of, end)
+		return nil
+	}
+	if t.table == nil {
+		t.table = new(h.mem.NewTable(h.mostTally()))
 	}
 	if !t.table.Prepare(end * tallyBytes) {
 		if err := page.ProbeHeap(end * tallyBytes); err != nil {
 			return err
 		}
 	}
-	t.of = page.Lengthen(&t.table, t.of, end)
+	t.of = page.Lengthen(t.table, t.of, end)
 	return nil
 }
 
+// mostTally returns the bytes of a tally of the whole reservation.
+func (h *Heap) mostTally() uintptr { return h.mem.Reserved() >> unitShift * tallyBytes }
+
 // release gives the memory back.
 func (t *tally) release() {
-	t.table.Release()
+	if t.table != nil {
+		t.table.Release()
+	}
 	*t = tally{}
 }
 
-func (t *tally) check(reserved uintptr) error {
-	if err := t.table.Check(reserved >> unitShift * tallyBytes); err != nil {
+func (h *Heap) checkTally() error {
+	if h.tally.table == nil {
+		return nil
+	}
+	if err := h.tally.table.Check(h.mostTally()); err != nil {
 		return fmt.Errorf("slab: tally: %w", err)
 	}
 	return nil

@@ -59,7 +59,7 @@ func (h *Heap) reclaim() uintptr {
 
 // count tallies the free blocks of each span at its first unit.
 func (h *Heap) count() {
-	_ = h.tally.reach(h.tallied()) // it does, or it is small
+	_ = h.countTo(h.tallied()) // it does, or it is small
 	clear(h.tally.of[:h.limit/unitGranules])
 	for i := range h.ladder.sizes {
 		for _, off := range h.classes[i].free() {
