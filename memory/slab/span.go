@@ -278,8 +278,8 @@ const (
 )
 
 // growBooks makes the maps reach to unit end at least, and the tally if it is large. They grow with the memory in use,
-// so a large reservation has no cost. If there is no memory for them, growBooks changes no map. Go would
-// end the process if the Go heap had no space. The tally grows early because it is needed when memory is short.
+// so a large reservation has no cost. If the Go heap has no space for them, Go would end the process: growBooks asks
+// first, and then changes no map. The tally grows early because it is needed when memory is short.
 func (h *Heap) growBooks(end uintptr) error {
 	if have := uintptr(len(h.tally.of)); end > max(have, smallTally) {
 		if err := h.countTo(h.grown(have, end)); err != nil {

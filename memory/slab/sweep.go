@@ -124,10 +124,11 @@ func (h *Heap) beginSweep() bool {
 		return false
 	}
 	if uintptr(len(s.tally)) < h.limit/unitGranules {
-		if page.ProbeHeap(h.tallied()*tallyBytes) != nil {
+		n := max(h.tallied(), uintptr(len(h.tally.of))) // as far ahead, so that a heap that grows seldom needs another
+		if page.ProbeHeap(n*tallyBytes) != nil {
 			return false
 		}
-		s.tally = make([]uint16, h.tallied())
+		s.tally = make([]uint16, n)
 	}
 	s.on, s.tried[s.class] = true, true
 	s.units = uint32(h.limit / unitGranules)

@@ -3,11 +3,41 @@ package slab
 import (
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
+
+// A heap that grows between sweeps makes few tallies for them: each reaches as far ahead as the maps.
+func TestHeap_SweepsOfAGrowingHeapMakeFewTallies(t *testing.T) {
+	if invariant.Debug {
+		return // it fills every block
+	}
+	h := newHeap(t, Config{Reserve: 128 << 20})
+	made, had := 0, 0
+	for range 60 {
+		for range 1 << 10 {
+			memtest.MustAlloc(t, h, 1024, 16)
+		}
+		var blocks []unsafe.Pointer
+		for range 64 {
+			blocks = append(blocks, memtest.MustAlloc(t, h, 2048, 16))
+		}
+		for _, p := range blocks {
+			h.Free(p, 2048)
+		}
+		for h.Sweep(64) {
+		}
+		if n := len(h.sweep.tally); n != had {
+			made, had = made+1, n
+		}
+	}
+	if h.limit/unitGranules <= smallTally || made > 10 {
+		t.Errorf("%d tallies for %d units", made, h.limit/unitGranules)
+	}
+}
 
 // To look for empty spans takes no memory of the Go heap, because Go ends the process if it has none.
 func TestHeap_RefusalTakesNoMemoryForMetadata(t *testing.T) {
