@@ -21,11 +21,12 @@ import (
 // The roots are pointers to all that the game consists of. If a root is nil or not a pointer, Fields panics. The audit
 // reads every field that can be reached from the roots through pointers, slices, maps and interfaces, also unexported
 // fields. It also compares which references point to the same variable, and which point to a part of another variable,
-// such as an element of a slice or of an array. So it finds a pointer into an array that was replaced. It does not read
-// the variables of closures, the contents of channels and of unsafe.Pointers, elements beyond the length of a slice,
-// and the values of NaN keys. If a field leads to memory that cannot be read, the audit panics and names the field.
+// such as an element of a slice or of an array. So it finds a pointer into an array that was replaced. Of a function
+// and an unsafe.Pointer it reads only whether it is nil, and of a channel only the number of values. It does not read
+// elements beyond the length of a slice, and the values of NaN keys. If a field leads to memory that cannot be read,
+// the audit panics and names the field.
 //
-// If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
+// If a struct has the method SaveState, the audit reads the struct by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
 // roots: the audit reads a root field by field. Roots whose types belong to memory, ecs, particles, engine or their
 // subpackages are still read by SaveState. All States that cannot be saved at the moment, or panic, count as equal.
@@ -33,9 +34,9 @@ import (
 // that of an embedded field.
 //
 // The audit does not read what only leads to data, or is for eyes and ears. These are the structs of packages save,
-// meter and overlay, container.Space, and a Rewind with its Memory and its Timelines. Of package ecs it reads only
-// World, Entity, and the queued events of an ecs.Events. Of Ebitengine it reads no Image, no Shader, and no struct of a
-// subpackage.
+// meter and overlay, container.Space, Rewind and Timeline. If a field of yours has the Memory of a Rewind, ignore this
+// field. Of package ecs the audit reads only World, Entity, and the queued events of an ecs.Events. Of Ebitengine it
+// reads no Image, no Shader, and no struct of a subpackage.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field".
 // An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.

@@ -57,7 +57,7 @@ func (c *Clock) Advance(elapsed time.Duration) int {
 	return int(n)
 }
 
-// Tick returns the sum of all results of Advance.
+// Tick returns the number of ticks: the sum of all results of Advance. Loading a state sets it to the saved number.
 func (c *Clock) Tick() uint64 { return c.ticks }
 
 // Alpha returns the position between the last tick and the next one, from 0 up to but not including 1. Use Alpha for

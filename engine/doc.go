@@ -38,7 +38,7 @@
 //	Clock.Advance, Schedule.Run, Rand, Sin, Cos, Hasher      none
 //	Fields                                                   16 bytes per value, more per reference
 //	Rewind.Record                                            none
-//	Rewind.Keep                                              those of save.Set.Save, as the first time
+//	Rewind.Keep                                              those of save.Set.Save, such as at the first
 //
 // # Concurrency, determinism and the collector
 //

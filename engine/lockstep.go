@@ -61,8 +61,8 @@ func apart(both *[2]syncer, tick int) error {
 // Unhashed tests the first value of each variable, slice, pool and component, and the first element of each array. It
 // does not test lists that are empty at present. It does not test values that a State saves without their type, for
 // example by save.Num or save.Var. It does not test what allocators and worlds save of themselves, such as entities,
-// nor containers in a value: their lengths and offsets. Pools and components of types without a package, such as
-// float32, are not tested either.
+// nor containers in a value: their lengths and offsets. Values whose type belongs to memory, ecs, particles or engine,
+// such as Input, are not tested either. Nor are pools and components of types without a package, such as float32.
 func Unhashed(cfg Sync) (fields []string, err error) {
 	s := syncer{Sync: cfg}
 	if err := s.save(&s.start, false); err != nil {

@@ -22,7 +22,7 @@ type RewindConfig[T any] struct {
 	// of states; 0 means 1,024. NewRewind allocates both lists.
 	Ticks, States int
 	// Step plays one tick again. Do not play sounds that it requests: they were heard already. Step must not change the
-	// input, keep the pointer, or call the Rewind.
+	// input, keep the pointer, or call a method of the Rewind other than Now.
 	Step func(in *T) error
 	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
 	Rest func() error
@@ -91,8 +91,9 @@ func (r *Rewind[T]) notice() {
 	}
 }
 
-// Record stores the input of the next tick and makes it the present tick. The caller must play this tick next. States
-// and inputs after the old present tick are forgotten. States more than RewindConfig.Ticks ticks old are dropped.
+// Record stores the input of the next tick and makes this tick the present one. The caller must play this tick next.
+// States and inputs after the old present tick are forgotten. States more than RewindConfig.Ticks ticks old are
+// dropped.
 func (r *Rewind[T]) Record(in T) {
 	r.notice()
 	r.Cut()
@@ -107,7 +108,8 @@ func (r *Rewind[T]) Record(in T) {
 // Keep saves the present state if no state is kept, or if the newest is at least `every` ticks old. It replaces the
 // oldest states if there is no space. Call Keep after each tick. An `every` below 1 means 1. saved reports whether Keep
 // has saved the state. The errors are those of Rest and of [save.History.Save]. While the game is in no valid state,
-// see Seek, Keep returns an error that wraps save.ErrEmpty. This ends with Begin or a successful Seek.
+// see Seek, Keep returns an error that wraps save.ErrEmpty. A call of Begin, a successful Seek or Back, or a load of
+// the Set by the game ends this.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	r.notice()
 	if r.torn {
@@ -129,8 +131,8 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
 // Seek begins at an older state. If none fits, Seek begins at the present tick, or fails if that is after tick.
 //
-// If tick is out of range, the error wraps save.ErrEmpty. If RewindConfig.Rest or the load of a saved state fails, the
-// present tick is unchanged. For example, a load returns save.ErrLayout if a level has ended.
+// If tick is out of range, the error wraps save.ErrEmpty. If RewindConfig.Rest fails, or if Seek can load no state, the
+// present tick is unchanged. For example, each load returns save.ErrLayout if a level has ended.
 //
 // After an error or a panic of Step, the game is in no valid state, and Now returns the tick before the failed one.
 // After a panic of a load, or an error of a save.State that breaks its contract, the game is in no valid state either.
@@ -139,10 +141,11 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. While
-// RewindConfig.Memory has free space, Back saves a state after every `dense` ticks that it plays, except at its last
-// tick. The next Back to a slightly earlier tick then has fewer ticks to play. A `dense` below 1 means 1. If tick is
-// after the present tick, the error wraps save.ErrEmpty. Other errors are those of Seek and of Keep. If an error occurs
-// before the first Step, nothing is forgotten. After a later error all states and inputs after tick are lost.
+// RewindConfig.Memory and States have space for another state, Back saves one after every `dense` ticks that it plays,
+// except at its last tick. The next Back to a slightly earlier tick then has fewer ticks to play. A `dense` below 1
+// means 1. If tick is after the present tick, the error wraps save.ErrEmpty. Other errors are those of Seek and of
+// Keep. If an error occurs before the first Step, nothing is forgotten. After a later error all states and inputs after
+// tick are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 	r.notice()
 	if tick > r.now {

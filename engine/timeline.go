@@ -8,7 +8,7 @@ type Timeline[T any] struct {
 
 // Timeline returns a Timeline of the Rewind. Each Seek of the Timeline calls `then` with the error of [Rewind.Seek], or
 // with nil. This function must update what is no state, such as sprites and sounds. After an error that leaves no valid
-// state, it must end the game. If it is nil, such an error is lost.
+// state, it must end the game. If `then` is nil, all errors are lost.
 func (r *Rewind[T]) Timeline(then func(error)) Timeline[T] { return Timeline[T]{r, then} }
 
 // Span returns [Rewind.Oldest], [Rewind.Now] and [Rewind.End].

@@ -17,7 +17,7 @@ type Side struct {
 	Run  func()
 }
 
-// Figures are the measured times of all sides. Sides are numbered from 0, in the order of Measure.
+// Figures are the measured times of all sides. Sides are numbered from 0, in the order of the arguments of Measure.
 type Figures struct {
 	names []string
 	took  [][]float64 // by side and round, in nanoseconds

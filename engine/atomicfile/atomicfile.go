@@ -40,8 +40,8 @@ const prefix = ".strata-"
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
 // A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied. It
-// is safe for concurrent use with different paths if Backup is empty. A backup is a hard link to the old version. On a
-// file system without hard links it is a copy, with Mode.
+// is safe for concurrent use with different paths if Backup is empty. A backup is a hard link to the old version. If
+// the system makes no such link, the backup is a copy, with Mode.
 type Writer struct {
 	System System      // nil means the operating system
 	Mode   fs.FileMode // the mode of the new version, regardless of the umask; 0 means 0644

@@ -71,7 +71,7 @@ func (operating) IsFolder(name string) bool {
 
 // MakeFolder makes a folder and its parents, like os.MkdirAll, and syncs the folder that contains each new folder. If
 // the name exists already, even as a file, MakeFolder returns nil. Every error is an *fs.PathError with the failed
-// step. After a failed sync the new folder exists, so a second call returns nil without a sync. A nil System is the
+// step. After a failed sync the new folder exists, and a second call does not repeat this sync. A nil System is the
 // operating system.
 func MakeFolder(sys System, dir string, mode fs.FileMode) error {
 	sys = cmp.Or(sys, OS())

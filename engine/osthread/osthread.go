@@ -10,6 +10,7 @@ import "time"
 func CPU() (used time.Duration, ok bool) { return cpu() }
 
 // Bind binds the calling thread to the processor with the highest number of those that it may use. It reports whether
-// the system has done so. The calling goroutine must be locked to its thread. A new thread inherits the binding of the
-// thread that starts it. Go starts no thread from a locked thread, so only the calling thread is bound.
+// the system has done so. The calling goroutine must be locked to its thread. The thread stays bound, also after
+// runtime.UnlockOSThread, and threads that it starts later are then bound, too. Go starts no thread from a locked
+// thread.
 func Bind() bool { return bind() }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free
-// for these blocks again. Call Settle after a load. Without it the last freed blocks stay in the workers' inboxes
-// until the next Cancel or Close. Settle does not wait, and cancels nothing. It also releases assets that were
-// evicted since the last Poll, and frees their blocks. After Close Settle calls no Drain. If Kind.Release or
+// Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free for
+// these blocks again. Call Settle after a load. Without it the last freed blocks stay in the workers' inboxes until the
+// next Scope.Cancel or Streamer.Close. Settle does not wait, and cancels nothing. It also releases assets that were
+// evicted since the last Poll, and frees their blocks. After Streamer.Close Settle calls no Drain. If Kind.Release or
 // Config.Free panics, Settle completes its work, and then the panic continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
@@ -21,8 +21,9 @@ func (s *Streamer) Settle() {
 // Settled reports whether every worker has acknowledged all calls of Scope.Cancel and Settle so far. If Settled returns
 // true, no worker has a block of an asset that was cancelled before the last call of Scope.Cancel or Settle returned.
 // Settled ignores abandoned workers (see Config.Patience): they may still have such blocks. A busy worker acknowledges
-// at the latest at its next call of the file system, of Heap.Alloc or of Reader.Wanted. Between two of them a decoder
-// does its next step. A worker that waits for space in its heap frees its blocks and acknowledges at once.
+// at the latest at its next call of the file system, of Heap.Alloc or of Reader.Wanted. If its own asset was cancelled,
+// this call returns an error, and the worker acknowledges after Kind.Decode has returned. A worker that waits for space
+// in its heap frees its blocks and acknowledges at once.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,12 +62,13 @@ func (s *Streamer) raiseEpoch() {
 // streamer does not use the heaps afterwards. If Config.Free refused blocks, a second Close calls Config.Free for
 // these blocks again. If it refused none, a second Close returns nil and does nothing.
 //
-// Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of each
-// abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed, and Stats().Staging
-// counts their bytes. The error also has the number of assets with blocks that Config.Free refused, and the last panic
-// of Kind.Release or Config.Free. Close waits without a limit for decode functions and Drain.
+// Close waits at most 2 s for a call of the file system, and then abandons the worker. The error has the reason of each
+// worker that was abandoned since New, and its file if it had one. An abandoned worker does not touch its heap again.
+// Its blocks are not freed, and Stats().Staging counts their bytes. The error also has the number of assets with blocks
+// that Config.Free refused, and the last panic of Kind.Release or Config.Free. Close waits without a limit for decode
+// functions and Drain.
 //
-// If Deliver calls Close, the blocks of the asset that is being delivered are freed after Deliver has returned.
+// If Deliver or Release calls Close, the blocks of the asset that it was called for are freed after it has returned.
 func (s *Streamer) Close() error {
 	bad := s.begin()
 	s.mu.Lock()

@@ -23,8 +23,8 @@ type Config struct {
 	Heap func(worker int) memory.Allocator
 	// Free returns a block to its heap. Free is called on the game goroutine while the worker may be using the heap.
 	// So Free must push the block to an inbox of the worker, a list from which Drain frees blocks. If Free panics, for
-	// example with a *memory.Misuse, it must not have freed the block. The next Settle, Scope.Cancel or Close then
-	// passes the block to Free again. Required.
+	// example with a *memory.Misuse, it must not have freed the block. The next Streamer.Settle, Scope.Cancel or
+	// Streamer.Close then passes the block to Free again. Required.
 	Free func(p unsafe.Pointer, size uintptr)
 	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Streamer.Settle and
 	// Streamer.Close. These calls first pass their blocks to Config.Free. One call of Drain may serve several of them.
@@ -54,10 +54,10 @@ type Config struct {
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
-	// Retries is the number of automatic retries of a failed asset, at most 1000. An asset whose worker was abandoned
-	// (see Patience) is not retried automatically. The first retry comes after Backoff Polls, each further retry after
-	// twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new request, Reload and a changed file
-	// load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
+	// Retries is the number of automatic retries of a failed asset, at most 1000. A reload that failed, and an asset
+	// whose worker was abandoned (see Patience), are not retried automatically. The first retry comes after Backoff
+	// Polls, each further retry after twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new
+	// request, Reload and a changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
 	Retries, Backoff int
 	// Watch is the interval in which idle workers check the files of loaded and failed assets, at most 24 h. A change
 	// has the effect of Streamer.Reload. If a worker was abandoned in a call for a file, the file is not checked again

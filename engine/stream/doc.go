@@ -87,7 +87,7 @@
 //	who               waits for                                 it ends, at the latest
 //	----------------  ----------------------------------------  ------------------------------------
 //	idle worker       a request, a cancellation, Close          it owns nothing
-//	starved worker    a free block of its heap: a delivery,     when a scope is cancelled: it frees
+//	starved worker    a free block of its heap: a delivery,     at a Scope.Cancel or Settle: it frees
 //	                  an eviction, a Close                      its blocks, puts its asset back into
 //	                                                            the queue and acknowledges; or when
 //	                                                            no block of its heap will be freed
@@ -103,7 +103,7 @@
 //	                                                            millisecond if a retry counts Polls
 //
 // There is no cycle. A worker waits for the game only when it is starved, and the game never waits for a starved
-// worker. A cancellation and Close wake a starved worker. Wait returns if there is an asset to deliver or to evict.
+// worker. Cancel, Settle and Close wake a starved worker. Wait returns if there is an asset to deliver or to evict.
 // If a worker is starved, Wait also returns inside Deliver, because the asset that is being delivered may have the
 // block. Workers never wait for each other. If a worker finds no space under Config.Resident, it frees its blocks
 // before the asset waits.

@@ -15,9 +15,10 @@ const blockAlign = 64
 // or is cancelled, the streamer frees these blocks. A Heap is a [memory.Allocator]. It is valid on the goroutine of
 // the decode function until the decode function returns.
 //
-// If the heap is full of assets that wait for delivery or are cached, Alloc waits. The decode function must return
-// every error of Alloc. An error may also mean that the asset was cancelled, or that the asset will be decoded again
-// when there is space.
+// If the heap is full, Alloc waits as long as a block of it will be freed or can be evicted. This is so for blocks of
+// cached assets, of cancelled ones, and of assets without Kind.Stays that wait for delivery. The decode function must
+// return every error of Alloc. An error may also mean that the asset was cancelled, or that the asset will be decoded
+// again when there is space.
 type Heap struct{ w *worker }
 
 // Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. The block is zeroed only if the

@@ -32,9 +32,9 @@ type Kind[T any] struct {
 	// has returned ErrMore for it. After Release v must not be used: another asset of this kind gets its memory.
 	Release func(name string, v *T)
 	// Stays keeps the blocks until the asset is released or a reload is delivered. If Stays is false, the blocks are
-	// freed after the delivery. Use this if Deliver copies their data, for example to the GPU. Deliver must then remove
-	// all pointers to the blocks from the value. With or without Stays, the bytes of the blocks count against
-	// Config.Resident until the asset ends: the copy takes space, too.
+	// freed after the delivery. Leave Stays false if Deliver copies their data, for example to the GPU. Deliver must
+	// then remove all pointers to the blocks from the value. With or without Stays, the bytes of the blocks count
+	// against Config.Resident until the asset ends: the copy takes space, too.
 	Stays bool
 }
 

@@ -13,10 +13,10 @@ const share = 10
 var errDeliverPanicked = errors.New("the deliver function panicked")
 
 // Poll does one frame's share of the work. It returns the number of assets that it tried to deliver, including assets
-// that failed or were delivered in part. Poll delivers ready assets within Config.Upload, evicts cached assets,
-// begins retries and frees blocks. Call Poll once a frame. Poll never waits for a worker, and does not allocate while
-// nothing changes. Poll delivers the first asset regardless of its size, so every Poll makes progress. A further
-// asset is delivered if its bytes fit into Config.Upload and time is left.
+// that failed or were delivered in part. Poll delivers ready assets within Config.Upload, evicts cached assets, begins
+// retries and frees blocks. Call Poll once a frame. Poll never waits for a worker, and does not allocate while nothing
+// changes. Poll delivers the first asset regardless of its size, so every Poll makes progress. It ends if the time is
+// up, or if the next asset does not fit into Config.Upload, even if a later one would.
 //
 // If Deliver panics or returns an error other than ErrMore, the asset or its reload fails, and the new blocks are
 // freed. A panic continues to the caller. Other assets stay ready. Deliver and Release may call every method of the

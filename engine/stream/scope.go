@@ -38,7 +38,7 @@ func (sc *Scope) Cancel() {
 
 // Progress counts the handles of a scope by the state of their assets.
 type Progress struct {
-	Done    int // handles that a Flow no longer waits for: those of loaded assets, of Failed and of Waiting
+	Done    int // handles for which a Flow does not wait: those of loaded assets, and those in Failed and Waiting
 	Failed  int // handles of failed assets
 	Waiting int // handles of assets that wait for space under Config.Resident that a Poll could not free
 	Total   int // all open handles

@@ -13,7 +13,7 @@ import (
 //	Decoding, Ready --> Failed       failed, without retries left
 //	Decoding --> Failed              the worker was abandoned
 //	Queued, Waiting --> Failed       no worker is left
-//	Decoding --> Queued              the worker's heap is full
+//	Decoding --> Queued              the worker's heap is full during a Scope.Cancel or Streamer.Settle
 //	Waiting --> Queued               there is space, it is time for the next attempt, or Handle.Retry
 //	Failed --> Queued                a new request, Handle.Retry, Streamer.Reload, or a changed file
 //
@@ -51,8 +51,8 @@ var (
 	// ErrClosed refuses a request after Streamer.Close. It also breaks a Flow whose level file was cancelled.
 	ErrClosed = errors.New("stream: the streamer is closed")
 
-	// ErrFull refuses a request if the number of open handles is Config.Handles. It refuses a request or a reload if
-	// the number of assets is Config.Assets and none of them is cached.
+	// ErrFull refuses a request if the number of open handles is Config.Handles. If the number of assets is
+	// Config.Assets and none of them is cached, it refuses a reload, and a request for a further asset.
 	ErrFull = errors.New("stream: the streamer holds as many as it was configured for")
 
 	// ErrTooLarge is the error of an asset whose file or whose decoded blocks exceed Config.MaxBytes. It is also the

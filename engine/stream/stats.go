@@ -43,7 +43,7 @@ type Stats struct {
 	BytesRead      uint64 // bytes that were read from files
 	BytesDecoded   uint64 // bytes of the blocks of all assets that were decoded to their end
 	BytesDelivered uint64 // bytes of the blocks of all assets that were delivered
-	FrameBytesMax  int64  // the most decoded bytes that one Poll passed to deliver functions
+	FrameBytesMax  int64  // the most decoded bytes that one Poll tried to deliver
 
 	Latency  histogram.Spread // time from the first request of an asset to its delivery, without reloads
 	HandOver histogram.Spread // duration of each Poll
@@ -62,9 +62,9 @@ type Stats struct {
 }
 
 // Lead describes how early assets were delivered. The lead of an asset is the time from its delivery to the moment at
-// which it was needed. This moment follows from the newest call that set the asset's [Priority]. A priority of 0 or
-// less does not change a moment that has passed. If the asset was delivered too late, the lead is negative. Reloads,
-// and assets whose priority is the constant [Last], do not count.
+// which it was needed. This moment follows from the priority of the asset at the newest Request, Handle.Priority or
+// Handle.Close for it. A priority of 0 or less does not change a moment that has passed. If the asset was delivered too
+// late, the lead is negative. Reloads, and assets whose priority is the constant [Last], do not count.
 type Lead struct {
 	Median, Worst time.Duration // Worst is the smallest lead
 	Count, Late   uint64        // number of measured assets; number of measured assets that were delivered too late

@@ -18,9 +18,9 @@ type Build struct {
 }
 
 // Placement builds the program into the file name+number, on Windows with .exe, and returns the path of the file. A
-// relative name is relative to Dir, and the path that Placement returns begins with Dir. Numbers below 1 have the
-// linker's usual order of functions. Each positive number has an order of its own, by the linker's flag -randlayout.
-// The error contains the output of go build.
+// relative name is relative to Dir, and the path then begins with Dir. Numbers below 1 have the linker's usual order of
+// functions. Each positive number has an order of its own, by the linker's flag -randlayout. The error contains the
+// output of go build.
 func (b Build) Placement(name string, number int) (file string, err error) {
 	file = name + strconv.Itoa(number)
 	if runtime.GOOS == "windows" {

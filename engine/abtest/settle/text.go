@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Replace replaces the text between the lines `begins` and `ends` of a file. Both lines stay. The new text must end
-// with a newline. If no line `ends` follows a line `begins` in the file, Replace returns an error and changes nothing.
+// Replace replaces a text in a file: the text after the first line that ends with `begins`, up to the next occurrence
+// of `ends`. Both stay. The new text must end with a newline. If the file has no such places, Replace returns an error
+// and changes nothing.
 func Replace(name, begins, ends, text string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {
