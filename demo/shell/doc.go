@@ -15,10 +15,11 @@
 // # What is kept, and errors
 //
 // Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's local storage, or a
-// map in a test. If a file cannot be read, the Shell reports that in one line and keeps the file, and the next save
-// renames it to name.bad. If files cannot be written, the Shell reports that once, and the game goes on.
+// map in a test. If a file cannot be read, the Shell passes one line to Config.Log and keeps the file. The next save of
+// this file keeps the old version as name.bad. If files cannot be written, the Shell reports that once, and the game
+// goes on.
 //
 // # Cost and goroutines
 //
-// A Shell belongs to one goroutine. Step allocates when a screen or a setting changes, and nothing during play.
+// A Shell belongs to one goroutine. During play Step allocates only when a screen or a setting changes.
 package shell

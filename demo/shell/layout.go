@@ -18,7 +18,7 @@ var deviceNames = [devices]string{"KEYBOARD AND MOUSE", "GAMEPAD", "TOUCH"}
 // A Canvas is the area in which items are placed. Its upper left corner is the origin of all boxes.
 type Canvas struct {
 	W, H   float32
-	Finger float32 // the least height of an item that a finger must hit; 0 for a mouse
+	Finger float32 // the least height of an item for a finger, if there is space; 0 for a mouse
 	Device Device  // the device in use
 	Legend int     // pages that the legend takes; 0 means 1
 	Free   Box     // the part of the canvas that panels leave free for Title, Paused and Ask; empty means all
@@ -91,7 +91,7 @@ func (s *Shell) Place(c Canvas) {
 	}
 }
 
-// Canvas returns the canvas of the last Place.
+// Canvas returns the canvas of the last Place, or before the first one of 640 × 360 pixels.
 func (s *Shell) Canvas() Canvas { return s.canvas }
 
 // place gives the items of the screen their boxes.

@@ -34,7 +34,7 @@ const (
 
 var deedNames = [...]string{deedSave: "SAVE", deedLoad: "LOAD", deedDelete: "DELETE"}
 
-// SetSave sets the description of the run in slot i, from 0. If v is nil, the slot is empty.
+// SetSave sets the description of the run in slot i, 0 to SaveSlots-1, and keeps v. If v is nil, the slot is empty.
 func (s *Shell) SetSave(i int, v *Save) {
 	s.saves[i] = v
 	s.build()

@@ -28,7 +28,7 @@ type Command uint8
 const (
 	None            Command = iota // nothing
 	Start                          // begin the player's game, in place of the one that plays itself
-	Resume                         // nothing: the game goes on
+	Resume                         // nothing: the menu over the game, or over Gifts, is closed
 	Restart                        // end the player's game and begin another one
 	Leave                          // end the player's game and begin one that plays itself, behind the title
 	Quit                           // end the program
@@ -89,7 +89,7 @@ type Bindings interface {
 type Config struct {
 	Store    Store        // nil: nothing is kept
 	Bindings Bindings     // nil: there is no menu for keys
-	Log      func(string) // unless nil, called with a line for each file that cannot be read, and for the first failed save
+	Log      func(string) // unless nil, called with a line for each file that cannot be read, and for the first failed save of each kind
 	NoQuit   bool         // the title has no QUIT, as in a browser
 	Playing  bool         // begin with the game instead of the title
 	// Today returns the day of the daily run in UTC, such as 2026-11-24. If Today is nil, there is no daily run.
@@ -148,7 +148,7 @@ func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
 	}
-	s := &Shell{cfg: cfg, canvas: desk, settings: DefaultSettings(), keep: keeper{store: cfg.Store, log: cfg.Log, bad: map[string]bool{}}}
+	s := &Shell{cfg: cfg, canvas: desk, settings: DefaultSettings(), keep: keeper{store: cfg.Store, log: cfg.Log, bad: map[string]bool{}, told: map[string]bool{}}}
 	s.keep.load(settingsName, func(data []byte) error {
 		v, err := ReadSettings(data)
 		if err == nil && v.Keys != nil && cfg.Bindings != nil {
@@ -215,7 +215,8 @@ func (s *Shell) Settings() *Settings { return &s.settings }
 func (s *Shell) Runs() []Run { return s.runs }
 
 // Result returns the result passed to End, the place of its run in the table, from 0, and the best score before. If the
-// run is not in the table, place is -1.
+// run is not in the table, place is -1. Before the first End, and after a Keep of a later game, place and best have no
+// meaning.
 func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.rank, s.former }
 
 // Gifts returns the gifts of the last Offer.
@@ -238,8 +239,8 @@ func (s *Shell) KeyDevice() Device { return s.device }
 // Note returns a line for the player, such as the reason why a key was refused, or "".
 func (s *Shell) Note() string { return s.note }
 
-// Offer shows up to three gifts and ignores further ones. The game stands still until the player chooses. If the screen
-// is not Playing, or if there is no gift, Offer does nothing.
+// Offer shows up to three gifts and ignores further ones. It keeps their Lines. The game stands still until the player
+// chooses. If the screen is not Playing, or if there is no gift, Offer does nothing.
 func (s *Shell) Offer(gifts []Gift) {
 	if s.screen == Playing && len(gifts) > 0 {
 		s.offers = copy(s.gifts[:], gifts)

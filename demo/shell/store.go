@@ -15,18 +15,18 @@ type Store interface {
 	Load(name string, most int) ([]byte, error)
 	// Save replaces the data of a name atomically. If aside is true, Save keeps the old version under the name with
 	// .bad appended. If the error wraps atomicfile.ErrUnsynced, the new version is in place, but a power cut might
-	// restore the old one. After any other error the old version remains.
+	// restore the old one. After any other error the old version remains, under its name or with .bad appended.
 	Save(name string, data []byte, aside bool) error
 	// Place returns the path of the data of a name, for messages.
 	Place(name string) string
 }
 
-// A keeper loads and saves through a Store, and logs the first failure to save.
+// A keeper loads and saves through a Store, and logs the first failure to save, and the first to sync.
 type keeper struct {
 	store Store
 	log   func(string)
 	bad   map[string]bool // could not be read and still exist
-	mute  bool            // a failure to save was reported
+	told  map[string]bool // texts of failures that were reported
 }
 
 // load reads a file with a parser, if there is one.
@@ -47,7 +47,7 @@ func (k *keeper) load(name string, parse func([]byte) error) {
 	}
 }
 
-// save writes a file and reports whether it is saved. Only the first failure is logged: the game goes on without.
+// save writes a file and reports whether it is saved. Only the first failure of a kind is logged: the game goes on without.
 func (k *keeper) save(name string, data []byte, err error) bool {
 	if k.store == nil {
 		return true
@@ -63,8 +63,8 @@ func (k *keeper) save(name string, data []byte, err error) bool {
 	if ok {
 		delete(k.bad, name) // the file is valid now: the next save must not make a backup of it
 	}
-	if err != nil && !k.mute {
-		k.mute = true
+	if err != nil && !k.told[text] {
+		k.told[text] = true
 		k.log(fmt.Sprintf(text, k.store.Place(name), err))
 	}
 	return ok

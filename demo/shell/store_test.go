@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // memory is a Store in a map.
@@ -106,6 +107,29 @@ func TestStore_WithoutPermissionItIsSaidOnce(t *testing.T) {
 		}
 	}
 	if saved != 1 || !d.Settings().Mute {
+		t.Errorf("%q", d.log)
+	}
+}
+
+// failing is a Store whose saves fail with an error.
+type failing struct {
+	memory
+	err error
+}
+
+func (f *failing) Save(string, []byte, bool) error { return f.err }
+
+func TestStore_AFailureAfterAnUnsyncedSaveIsSaid(t *testing.T) {
+	store := &failing{memory{}, atomicfile.ErrUnsynced}
+	d := newDesk(t, store)
+	for range 2 {
+		d.Step(shell.Nav{Mute: true})
+	}
+	store.err = fs.ErrPermission
+	for range 2 {
+		d.Step(shell.Nav{Mute: true})
+	}
+	if len(d.log) != 2 || !strings.Contains(d.log[0], "is saved") || !strings.Contains(d.log[1], "cannot be saved") {
 		t.Errorf("%q", d.log)
 	}
 }
