@@ -29,7 +29,7 @@ const Every = 300
 
 // Wants reports whether to add a state before this tick. The result is true if there is no state, or if the last one is
 // at least [Every] ticks older. Wants first drops the inputs and hashes from this tick on, and the states of later
-// ticks, because the game may have gone back.
+// ticks, because the game may have gone back. If no state is left, Wants drops all inputs and hashes.
 func (r *Recording) Wants(tick uint64) bool {
 	r.back(tick)
 	return len(r.States) == 0 || tick >= r.States[len(r.States)-1].Tick+Every
@@ -107,7 +107,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // AppendTo appends the recording in the form of a file to dst and returns the extended slice. [Read] rejects a recording
-// without a state. Of Build at most 65,535 bytes are written.
+// without a state, and one with an input that [engine.DecodeInput] rejects. Of Build at most 65,535 bytes are written.
 func (r *Recording) AppendTo(dst []byte) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint64(append(dst, recordingMagic...), 0)

@@ -24,7 +24,8 @@ type Tape struct {
 }
 
 // Add appends the input of a tick. If the tape has the tick already, because the game went back, Add first drops this
-// input and later ones. If ticks are missing between the end of the tape and this tick, Add drops all former inputs.
+// input and later ones. If ticks are missing between the end of the tape and this tick, or if the tick is before the
+// tape, Add first drops all inputs.
 func (t *Tape) Add(tick uint64, in engine.Input) {
 	t.Cut(tick)
 	if len(t.inputs) == 0 || tick != t.End() {
@@ -84,9 +85,9 @@ func (t *Tape) AppendTo(dst []byte) []byte {
 }
 
 // Decode decodes a tape at the start of src and returns the bytes after it. Each input lists the words that differ from
-// the input before. If src is too short, if a listed word does not differ, or if [engine.DecodeInput] rejects an input,
-// Decode fails. The error names the tick and the byte, unless the first 16 bytes are invalid. Decode allocates at most
-// 24 times the bytes of src.
+// the input before. If src is too short, if a listed word does not exist or does not differ, or if [engine.DecodeInput]
+// rejects an input, Decode fails. The error names the tick and the byte, unless the first 16 bytes are invalid. Decode
+// allocates at most 24 times the bytes of src.
 func Decode(src []byte) (t *Tape, rest []byte, err error) {
 	if len(src) < headBytes {
 		return nil, nil, fmt.Errorf("replay: a tape of %d bytes; its head takes %d", len(src), headBytes)

@@ -194,8 +194,8 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 }
 
 // Restored reports whether a realm is played, and the run of the last successful [Session.Restore], if any, has begun.
-// While a realm loads, Restored returns false and nil. If the state could not be read, if another realm has begun, or
-// if Start was called instead, Restored returns false and an error: the game then plays another run.
+// If the state could not be read, if another realm has begun, or if Start was called meanwhile, Restored returns false
+// and an error: the game then plays another run. If not, Restored returns false and nil while a realm loads.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

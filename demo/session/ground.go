@@ -11,8 +11,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// GroundView shows the ground. The methods of Session call its methods on the game goroutine. Close calls Hide for all
-// sectors.
+// GroundView shows the ground. The methods of Session call its methods on the game goroutine. Session.Close calls Hide
+// for all sectors of which the view has rows.
 type GroundView interface {
 	// Rows receives rows of a sector's picture, from row y on. A row has ground.SectorSize pixels, premultiplied RGBA.
 	// rows is valid during the call. After the last row the sector can be shown.
@@ -212,11 +212,11 @@ func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 // used, if its worker has no space, or if GroundView.Rows fails. Failed sectors are retried.
 func (g *Ground) Missing() int { return g.failures.missing }
 
-// Narrow reports whether sectors are missing because workers have no space to compose them in.
+// Narrow reports whether sectors are missing, and the worker of the last one that failed had no space to compose it.
 func (g *Ground) Narrow() bool { return g.failures.narrow && g.failures.missing > 0 }
 
-// Props returns the props of a sector. If the sector is not shown or has no props, it returns nil. The slice is valid
-// until the next call of a method of the Session that plays, loads or closes.
+// Props returns the props of a sector. If the sector is not shown or has no props, or if there was no space for them,
+// Props returns nil. The slice is valid until the next call of a method of the Session that plays, loads or closes.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
 
 // PropsLost returns how often a sector was shown without its props because there was no space for them.

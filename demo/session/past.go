@@ -280,8 +280,8 @@ func (p *Past) Used() int {
 	return p.used
 }
 
-// Off returns "" while states are kept, and for a nil Past. If states take too much time or space in this realm, none
-// are kept, and Off returns a line for the player with the reason.
+// Off returns "" while states are kept, and for a nil Past. If states take too much time or space in this realm, or if
+// the system has no memory for them, none are kept. Off then returns a line for the player with the reason.
 func (p *Past) Off() string {
 	if p == nil {
 		return ""

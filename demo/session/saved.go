@@ -37,10 +37,11 @@ func (s *Session) Rest() error {
 // restLimit is how long Rest waits for the worker of the game: a field takes milliseconds.
 const restLimit = 10 * time.Second
 
-// Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. Call it while
-// a realm is playing; Synctest does not check this. Synctest ends a pause. After the end of a realm, a state from
-// before the end cannot be loaded: all ticks since that state count as skipped. If Config.Store is not StoreTiers, or
-// if Game.Guard is set, the error wraps memory.ErrConfig. The Past drops its states.
+// Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. The input is
+// empty, unless the autopilot or Config.Steer sets it. Call Synctest while a realm is playing; it does not check this.
+// Synctest ends a pause. After the end of a realm, a state from before the end cannot be loaded: all ticks since that
+// state count as skipped. If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig.
+// The Past drops its states.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {

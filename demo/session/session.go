@@ -30,8 +30,8 @@ type Config struct {
 	// Close, and a GC.Headroom of 0 becomes 8 MiB. OnSoft is still called.
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
-	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,
-	// such a manifest ends the run.
+	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If it lacks the
+	// manifest of a realm, that of ember is used. If Fallback is nil, or cannot be read either, the run ends.
 	Fallback fs.FS
 	Realm    string // the first realm; "" means ember
 	// If Autopilot is true, the game plays itself all the time. If Attract is true, the game plays itself until the
@@ -186,9 +186,10 @@ func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
 // played and not paused, Frame advances the game by one tick. If game.Pause is pressed, Frame begins or ends the pause.
 // If game.Restart is pressed, Frame ends the pause and begins a new run in the same realm. Three seconds after a lost
-// game, game.AnyKey also begins one. With Config.Autopilot, buttons except game.Pause have no effect. Allocations from
-// the frame arena are valid until [Session.EndFrame], or until another method ends the frame: at the latest the next
-// Frame. After an error the run cannot go on: the caller must close the Session.
+// game, game.AnyKey also begins one. While Attract is true, game.AnyKey instead ends Attract: Frame plays no tick and
+// begins a new run in the first realm. While Attract or Config.Autopilot is true, buttons have no other effect, except
+// game.Pause. Allocations from the frame arena are valid until [Session.EndFrame], or until another method ends the
+// frame: at the latest the next Frame. After an error the run cannot go on: the caller must close the Session.
 func (s *Session) Frame(in engine.Input) error {
 	if s.cfg.Stop != nil {
 		if err := s.cfg.Stop(); err != nil {
@@ -288,7 +289,7 @@ func (s *Session) EndFrame() error {
 // RealmsEnded returns the number of realms that have ended before Close, completed or not.
 func (s *Session) RealmsEnded() int { return len(s.Leaks) }
 
-// EntitiesPeak returns the most entities that were alive at once.
+// EntitiesPeak returns the most entities that were alive after a tick of [Session.Frame].
 func (s *Session) EntitiesPeak() int { return s.peak.entities }
 
 // Store returns the store of Config.Store.

@@ -93,11 +93,11 @@ type OwnCount struct {
 	Sites []OwnSite
 }
 
-// OwnSites returns what functions of this module have allocated on the Go heap. warmUp is for the first 3,600 ticks of
-// the realm, and steady for the ticks after them. Until then steady is empty. OwnSites counts only if the runtime
-// samples every allocation, as with GODEBUG=memprofilerate=1. If nothing is counted, or no realm has begun, exact is
-// false and both results are empty. The lists exclude allocations of the counting and of collections.
-// If exact is true, OwnSites has run two collections.
+// OwnSites returns what functions of this module have allocated on the Go heap. warmUp is for 3,600 ticks from the fade
+// into the realm on, and steady for the ticks after them. Until then steady is empty. OwnSites counts only if the
+// runtime samples every allocation, as with GODEBUG=memprofilerate=1. If nothing is counted, or no realm has begun,
+// exact is false and both results are empty. The lists exclude allocations of the counting and of collections. If exact
+// is true, OwnSites has run two collections.
 func (s *Session) OwnSites() (warmUp, steady OwnCount, exact bool) {
 	c := &s.sites
 	switch {

@@ -28,8 +28,8 @@ const (
 	overTime  = 3.0 // seconds before the autopilot restarts
 )
 
-// Next returns the realm that follows the one that is played. If its manifest names none, it is the first realm of the
-// run: a campaign ends in its last realm, and so begins again.
+// Next returns the realm after the present one, as the present manifest names it. If the manifest names none, Next
+// returns the first realm of the run, so that a campaign begins again. Before the first realm has begun, Next panics.
 func (s *Session) Next() string { return cmp.Or(s.Game.Manifest.Next, s.cfg.Realm) }
 
 // follow goes to the next realm when the game has ended one, or restarts.

@@ -26,7 +26,7 @@ var storeNames = [Stores]string{"tiers", "goheap", "pooled"}
 // String returns the name that ParseStore accepts. It panics for an unknown store.
 func (k Store) String() string { return storeNames[k] }
 
-// StoreNames returns the names of all stores.
+// StoreNames returns the names of all stores. The caller must not change the slice.
 func StoreNames() []string { return storeNames[:] }
 
 // ParseStore returns the store with this name. For any other name the error lists the allowed names.

@@ -8,7 +8,7 @@ import (
 
 // Traffic has the use of the tiers since the session began, and the present use.
 type Traffic struct {
-	Ticks       uint64                // ticks played
+	Ticks       uint64                // game.Run.Ticks: rewinding and restoring change it
 	Allocs      [tiers.Count]uint64   // allocations by tier
 	SlabLive    uint64                // live blocks of the slab tier
 	SlabClasses int                   // size classes of the slab tier with a live block
@@ -41,7 +41,8 @@ func (s *Session) Traffic() (t Traffic) {
 }
 
 // PerSecond returns the allocations of tier k per second of play from an earlier Traffic to t. The parameter since is
-// the earlier Traffic, or a zero one for the whole session. If no tick lies between the two, PerSecond counts one.
+// the earlier Traffic, or a zero one for the whole session. Its Ticks must not exceed those of t. If no tick lies
+// between the two, PerSecond counts one.
 func (t *Traffic) PerSecond(k tiers.Tier, since *Traffic) float64 {
 	return float64(t.Allocs[k]-since.Allocs[k]) * 60 / float64(max(t.Ticks-since.Ticks, 1))
 }

@@ -15,7 +15,7 @@
 //	bytes --> interpreter --> allocator under test
 //	               |               |
 //	               +--> Shadow <---+   no overlap, in bounds, aligned, content intact,
-//	                                   Check after every operation, counters that add up
+//	                                   Check after operations, counters that add up
 //
 // # Use it when, and when not
 //

@@ -45,8 +45,8 @@ type Flips struct {
 // The values of roots are pointers. EveryBit visits fields, also unexported ones, elements, and values behind
 // pointers, also in interfaces. It enters named structs of this module and of sync/atomic only. If a slice or an
 // array has more than 24 elements, EveryBit visits 24 of them, evenly spread. It does not visit maps, strings,
-// functions, unsafe pointers or a page.Source. If metadata lies behind an unsafe pointer, pass a pointer to a
-// slice of it.
+// functions, unsafe pointers, or the value in a variable of type page.Source. If metadata lies behind an unsafe
+// pointer, pass a pointer to a slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	return EveryNthBit(tb, 1, check, roots...)

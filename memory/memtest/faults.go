@@ -9,11 +9,11 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// Faults runs a program three times for every call that reserves or commits memory. In the first run the call fails, in
-// the second run the call and all later calls fail, in the third run the call panics. Each call of Decommit and Release
-// fails in one run and panics in another run. In a last run each CommitSome of the source commits only its parameter
-// least. Some of the calls are skipped with -short, and unless STRATA_TEST is full or night. Each refusal must be a
-// typed error that changes nothing, all later operations must work, and nothing may leak.
+// Faults runs a program three times for each of the first 999 calls that reserve or commit memory. In the first run the
+// call fails, in the second run the call and all later calls fail, in the third run the call panics. Each of the first
+// 999 calls of Decommit and Release fails in one run and panics in another run. In a last run each CommitSome of the
+// source commits only its parameter least. Some of the calls are skipped with -short, and unless STRATA_TEST is full or
+// night. Each refusal must be a typed error that changes nothing, all later operations must work, and nothing may leak.
 func Faults(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, faults)

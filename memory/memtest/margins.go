@@ -73,7 +73,7 @@ func (m *Margins) Release(mem page.Memory) error {
 	return nil
 }
 
-// Under returns Source. It reserves without margins.
+// Under returns Source, which reserves without margins.
 func (m *Margins) Under() page.Source { return m.Source }
 
 // Outside returns addresses before and after every reservation that was not released. The distances of these addresses

@@ -23,8 +23,9 @@ type Subject struct {
 	FixedSize uintptr
 	// MaxAlign is the largest valid alignment that the tests request, at least 16. 0 means memory.MaxAlign.
 	MaxAlign uintptr
-	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Long runs
-	// ignore Allocs. Set Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18+2^10.
+	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates if testenv.Short returns
+	// true. If Short returns false, Allocs is ignored. Set Allocs for an allocator whose Alloc makes a system call or a
+	// stack trace. 0 means 2^18+2^10.
 	Allocs int
 	// LIFO declares that only the newest block may be freed. Free of another block panics with a *memory.Misuse.
 	LIFO bool
@@ -51,7 +52,8 @@ type Subject struct {
 	// allocator has no hooks.
 	Hook func(a memory.Allocator, f func())
 	// Far makes an allocator on 64-bit address space that can allocate more than 4.25 GiB in blocks of FarSize bytes.
-	// The test writes to few of these blocks. Far should be nil only if the allocator cannot have so many bytes.
+	// src is nil, as in New. The test writes to few of these blocks. If Far returns memory.ErrOutOfMemory, the test is
+	// skipped, or fails if CI=true. Far should be nil only if the allocator cannot have so many bytes.
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
@@ -72,7 +74,7 @@ type Subject struct {
 type Misuses uint8
 
 const (
-	DoubleFree Misuses = 1 << iota // a free of a block that was freed
+	DoubleFree Misuses = 1 << iota // a free of a block that was freed, or its SizeOf or Resize
 	Interior                       // a pointer into a block, or its tail
 	WrongSize                      // a size that differs from the requested size and from all sizes of the block's size class
 	OldBlocks                      // one of the kinds above with a block that is not the newest block

@@ -92,8 +92,8 @@ func (c *Coder) Fitting() bool { return c.pass == fitting }
 // unless page.Prefix.Fit does. Committing may call functions of the program, and these may decommit memory of another
 // State. If Commit is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory.
 //
-// The Set calls the function rest when the load has ended: it was loaded, refused, or has panicked. rest must decommit
-// what the load did not use. It must not call the Set, and may be nil. In other passes Commit has no effect.
+// The Set calls the function rest at the end of the load or of [Set.Verify], even if it has failed or panicked. rest must
+// decommit what the load did not use. It must not call the Set, and may be nil. In other passes Commit has no effect.
 func (c *Coder) Commit(rest func()) {
 	if c.pass != fitting {
 		return

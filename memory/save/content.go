@@ -97,8 +97,8 @@ func (c *Coder) endLength(i, n int) {
 // the name.
 //
 // If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all slots up to that one. When the
-// state is loaded, Slots ignores bits and loads the slots that were saved. In a part that is the result of [Metadata],
-// Slots visits no slots, except in debug builds.
+// state is loaded, Slots ignores bits and loads the slots that were saved. If one of them is not below end, the loading
+// pass fails, and for a file the fitting pass. In a part of [Metadata] Slots visits slots only in debug builds.
 func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
 	if c.bare && !invariant.Debug {
 		return

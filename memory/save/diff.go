@@ -100,8 +100,8 @@ func (d Difference) String() string {
 }
 
 // Diff returns the first difference of two states, in the order of the parts. differ is false if the states are equal.
-// Contents of blocks have unknown types. A difference in them is returned only if no later value of a known type
-// differs.
+// Contents of blocks have unknown types. If they differ, Diff looks for a later value of a known type that differs, and
+// returns that instead. It looks up to the first [Piece] with another Path or Size in b.
 //
 // Use slots of [Set.NewCanonical], because others may differ in old bytes of free blocks. The errors are those of
 // [Set.Scan]. Diff allocates.

@@ -17,7 +17,7 @@
 //	Slot   | n | n bytes of the heap | n | n bytes of the world | n | score |  unused  |
 //	         8                                                                         Cap
 //
-// A [State] is anything whose bytes can be visited through a [Coder]: every allocator, tiers.Manager, ecs.World,
+// A [State] is anything whose bytes can be visited through a [Coder]: most allocators, tiers.Manager, ecs.World,
 // ecs.Events, particles.System, and variables without pointers ([Value], [Slice]). One method visits the data for all
 // passes: counting, saving, the check before loading, and loading.
 //
@@ -51,7 +51,7 @@
 // # Concurrency and the collector
 //
 // A Set and all its parts belong to one goroutine at a time. Workers must be at rest, with nothing in flight. A slot
-// contains addresses of blocks only as offsets, and the collector does not scan it.
+// contains no Go pointers, and the collector does not scan it.
 //
 // # Source
 //

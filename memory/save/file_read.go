@@ -23,17 +23,19 @@ import (
 // The error wraps one of these:
 //   - [ErrUnsealed], [ErrPortable], or the error of in
 //   - [ErrFile]: the file is of another version or truncated, is followed by other bytes, or a bit differs
-//   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, gives two parts or two fields
-//     one name, or drops a relation
+//   - [layout.ErrMigration]: m gives a part, a field or a type of the file a name that the program lacks, or gives two
+//     parts or two fields one name
+//   - [layout.ErrMigration]: m converts a type that the program lacks, or drops a relation
 //   - [ErrLayout]: a part or a type of the file does not fit, or the Set lacks a part that m does not drop
 //   - [ErrLayout]: a function of m or a [RowChecker] refuses a value
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
-// Read first checks the whole file, and then loads the parts. If the check fails, all is as before: see [Set.Load]. If
-// the loading fails, Read restores all values from a copy. The copy has the form of a file, so data that files do not
-// contain is lost, such as the ticks of a world. If the restoring fails too, for example because memory is short, the
-// error joins both errors, and the state is undefined. If a function of m or a State panics while parts are loaded,
-// Read restores nothing. Read allocates Go memory for the whole file and for the copy.
+// Read first checks the whole file, and then loads the parts. The check does not interpret streams (see [Coder.Stream]),
+// such as that of an ecs.World. If it fails, all is as before: see [Set.Load]. If the loading fails, Read restores all
+// values from a copy. The copy has the form of a file, so data that files do not contain is lost, such as the ticks of
+// a world. If the restoring fails too, for example because memory is short, the error joins both errors, and the state
+// is undefined. If a function of m or a State panics while parts are loaded, Read restores nothing. Read allocates Go
+// memory for the whole file and for the copy.
 //
 // A successful Read invalidates earlier addresses of blocks, handles and entities of the parts in the file. A Read that
 // has restored the values invalidates only addresses of blocks. A Read whose check has failed invalidates nothing, and
@@ -66,8 +68,8 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 }
 
 // Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. It does not find errors that
-// occur only while Read copies or loads a part. Verify leaves all parts of the Set as a failed [Set.Load]
-// leaves them. It calls the functions of m.
+// occur only while Read copies or loads a part, such as those in the data of an ecs.World. Verify leaves all parts of
+// the Set as a failed [Set.Load] leaves them. It calls the functions of m.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err != nil {

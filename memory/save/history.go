@@ -8,8 +8,8 @@ import (
 )
 
 // A History is a ring of states of one Set in one block of memory. Each state has a number, its tick. A newer state has
-// a higher tick. States may have different sizes. New states replace the oldest ones. Only the goroutine of the Set may
-// use the History.
+// a higher tick. States may have different sizes. New states replace the oldest ones. Only [NewHistory] makes a History
+// that can be used, and only the goroutine of the Set may use it.
 type History struct {
 	// Invariants, verified by Check:
 	//
@@ -35,7 +35,7 @@ type moment struct {
 // NewHistory returns an empty History. The parameter most is the largest number of its states. They lie in mem: the
 // caller owns mem and must keep it while the History is in use. The memory needs no alignment, need not be zero, and
 // must not belong to a part of the Set. If set is nil or most is below 1, the error wraps memory.ErrConfig. NewHistory
-// allocates about 24*most bytes.
+// allocates at most about 24*most bytes.
 func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 	if set == nil || most < 1 {
 		return nil, fmt.Errorf("save: history of %d states; at least 1 is needed, of a Set: %w", most, memory.ErrConfig)

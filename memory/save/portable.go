@@ -18,8 +18,8 @@ import (
 // [Coder.Elements] with this type. A Portable with values of several known types should have RowTypes() []reflect.Type,
 // as an ecs.World does.
 //
-// If every part of the Set has one of these methods, [Set.Read] also checks Migration.Convert. Each of its keys must then
-// name a type that they return: if not, the error wraps layout.ErrMigration.
+// If every part of the Set has one of these methods, [Set.Read] and [Set.Verify] also check Migration.Convert. Each of
+// its keys must then name a type that they return, or that a part visits. If not, the error wraps layout.ErrMigration.
 type Portable interface {
 	State
 	CanWrite() error

@@ -134,8 +134,8 @@ var ErrUnsealed = errors.New("save: the Set is not sealed; call Seal first")
 // Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
 // may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.
 // If the rows of a world lie in an allocator that is no earlier part, the error wraps memory.ErrConfig. It also does if
-// a type has a container, and no earlier part can have saved the elements: see [Coder.Elements]. Load returns both
-// errors for every slot, Save only for a slot of NewSlot.
+// a part has values with containers, and neither it nor an earlier part can save the elements: see [Coder.Elements].
+// Load returns both errors for every slot, Save only for a slot of NewSlot.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
@@ -157,7 +157,8 @@ func (s *Set) measure(canonical bool) (int, error) {
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
 // SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes while it copies them. In a
-// slot of [Set.NewCanonical], equal states have equal hashes. After an error the hash is 0.
+// slot of [Set.NewCanonical], equal states have equal hashes, with the exceptions listed there. After an error the hash
+// is 0.
 func (s *Set) SaveHash(slot *Slot) (uint64, error) {
 	if err := s.save(slot, true); err != nil {
 		return 0, err
@@ -186,16 +187,17 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load returns an error, all values and live blocks are unchanged. There is one exception: if a State breaks its
-// contract, and panics or fails while it is loaded, the result is a mixture of both states.
+// Load returns an error, all values and live blocks are unchanged. There are two exceptions. If a State breaks its
+// contract, and panics or fails in the loading pass, the result is a mixture of both states. So it is if a page source
+// ends during this pass.
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
 // Load that fails decommits this memory again, unless a State passes no function to [Coder.Commit]. If the page source
 // refuses to, the memory stays committed, and Stats does not count it until it is used. A failed Load may also have
 // freed blocks in flight: blocks that another goroutine has passed back to their allocator.
 //
-// A function of page.Limit.OnSoft that runs during Load may use the parts. A Load that fails leaves what it has done, and
-// one that succeeds replaces it.
+// A function of page.Limit.OnSoft that runs during Load may use the parts. A Load that fails keeps the function's
+// changes, and a Load that succeeds replaces them.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
 // [ErrLayout], [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the

@@ -107,8 +107,8 @@ func Typed[T any](c *Coder, name string, v *T) {
 	}
 }
 
-// Vec saves or loads the elements of s. T must be pointer-free; Vec checks this only for files. Vec does not
-// visit the length: use [Coder.Count]. When the state is loaded, s must have the length that was saved.
+// Vec saves or loads the elements of s. T must be pointer-free; Vec checks this only for files. Vec does not visit the
+// length: use [Coder.Count]. In fitting, scanning and loading passes s must have the length that was saved.
 func Vec[T any](c *Coder, s []T) {
 	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }

@@ -19,11 +19,11 @@ const (
 )
 
 // Command returns a command for a child process of a test. The child is killed when the test t ends or the test
-// binary ends, also if the binary is killed. It is also killed at [Deadline], and the test then fails. Command must
-// be called by the goroutine of the test.
+// binary ends, also if the binary is killed. It is also killed at [Deadline], and the test then fails. Call Command on
+// the goroutine of the test, and start the child on the same goroutine.
 //
-// The caller may set the fields of the command, except Stdin and SysProcAttr. Instead of setting SysProcAttr call
-// [Group]. To set Env, append to cmd.Environ().
+// The caller may set the fields of the command, except Stdin, Cancel and SysProcAttr. Instead of setting SysProcAttr
+// call [Group]. To set Env, append to cmd.Environ().
 //
 // On Linux and FreeBSD the kernel kills the child when the thread that started it ends. The goroutine therefore keeps
 // its thread until the test has ended. On other systems Command sets Stdin to a pipe that ends with the test binary.
