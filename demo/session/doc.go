@@ -20,7 +20,7 @@
 //
 // # Errors
 //
-// If a picture, a sector or a realm cannot be loaded, Config.Log is called, for a sector once in a realm. The game
+// If a picture, a sector or a realm cannot be loaded, Config.Log is called; for a sector once in a realm. The game
 // continues without it, with bare or blurred ground. A manifest that cannot be read is replaced by one of
 // Config.Fallback. Without Fallback it ends the run. An error that [Session.Frame] returns ends the run.
 package session

@@ -46,9 +46,9 @@ type moment struct {
 // Saved saves, changes and loads states of the subject's allocator in random order. The allocator must be a
 // [save.State]. After each load the blocks of the state must lie at their addresses with their contents, Check must
 // return nil, and the statistics must be those that were saved. A program that is repeated from one state must allocate
-// the same addresses. A load without memory must succeed, or fail with memory.ErrOutOfMemory. A load that fails, or that
-// another part of the Set refuses, must leave the canonical bytes of the state unchanged. Saving and loading a state a
-// second time must not allocate Go memory; if testenv.Short returns true, this is not verified.
+// the same addresses. A load without memory must succeed, or fail with memory.ErrOutOfMemory. If it fails, or if another
+// State refuses a load, the canonical bytes of the allocator must be unchanged. Saving and loading a state a second time
+// must not allocate Go memory; if testenv.Short returns true, this is not verified.
 func Saved(t *testing.T, s Subject) {
 	savedStates(t, s.withDefaults())
 	detours(t, s.withDefaults())

@@ -88,9 +88,9 @@ func (c *Coder) Saving() bool { return c.pass <= saving }
 // page.Prefix.Fit. The pass may run several times, see [Coder.Commit], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
-// Commit demands one more fitting pass over all States. A State must call it in a fitting pass before it commits memory,
-// unless page.Prefix.Fit does. Committing may call functions of the program, and these may decommit memory of another
-// State. If Commit is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory.
+// Commit demands one more fitting pass over all States. A State must call Commit in a fitting pass before it commits
+// memory. page.Prefix.Fit calls it itself. Committing may call functions of the program, and these may decommit memory
+// of another State. If Commit is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory.
 //
 // The Set calls the function rest at the end of the load or of [Set.Verify], even if it has failed or panicked. rest must
 // decommit what the load did not use. It must not call the Set, and may be nil. In other passes Commit has no effect.
