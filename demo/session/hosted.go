@@ -8,8 +8,8 @@ import (
 
 // Hosted returns an allocator for the caller's own blocks, such as sounds, in the manager's tiers. The blocks count
 // under the tag. When the allocator allocates or frees, the [Past] drops its states: a state can only be loaded while
-// the same blocks are live. States do not contain the contents of large blocks of this allocator. Hosted fails as
-// [tiers.Manager.Tag] does.
+// the same blocks are live. Loading a state restores the contents of blocks up to game.SlabMax bytes, and not those of
+// larger ones. Hosted fails as [tiers.Manager.Tag] does.
 func (s *Session) Hosted(tag string) (memory.Allocator, error) {
 	a, err := s.Mem.Tag(tag)
 	if err != nil {

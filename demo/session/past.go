@@ -81,7 +81,7 @@ type cost struct {
 // PastFigures has statistics of a [Past]. The fields up to ReplayMost are for the time since the session began, the
 // others for the present.
 type PastFigures struct {
-	Saves       int           // states that were saved
+	Saves       int           // states that Frame has saved
 	Keep, Ticks time.Duration // the time of saving states, without Wait; the time of ticks, without Replayed
 	Wait        time.Duration // the time for which saves waited for the worker of the paths
 	Replayed    int           // ticks that Rewind and Seek have played again

@@ -180,7 +180,7 @@ func (s *Session) memory() tiers.Config {
 	return m
 }
 
-// Playing reports whether a realm is played. If not, a realm is loading.
+// Playing reports whether a realm is played. If not, a realm is loading, or [Session.Frame] has failed.
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is

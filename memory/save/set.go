@@ -188,8 +188,8 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
 // Load returns an error, all values and live blocks are unchanged. There are two exceptions. If a State breaks its
-// contract, and panics or fails in the loading pass, the result is a mixture of both states. So it is if a page source
-// ends during this pass.
+// contract, and panics or fails in the loading pass (see [Coder.Loading]), the result is a mixture of both states. So it
+// is if a page source ends during this pass.
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
 // Load that fails decommits this memory again, unless a State passes no function to [Coder.Commit]. If the page source
