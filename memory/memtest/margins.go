@@ -51,19 +51,19 @@ func (m *Margins) find(mem page.Memory) (i int, off uintptr) {
 	panic("memtest: the memory is not of this source")
 }
 
-// Commit commits bytes of mem, by Source. Commit panics if mem is not a reservation of m.
+// Commit commits bytes of mem, by Source. Commit panics if mem does not begin in a reservation of m.
 func (m *Margins) Commit(mem page.Memory, off, size uintptr) error {
 	i, at := m.find(mem)
 	return m.Source.Commit(m.held[i].outer, at+off, size)
 }
 
-// Decommit decommits bytes of mem, by Source. Decommit panics if mem is not a reservation of m.
+// Decommit decommits bytes of mem, by Source. Decommit panics if mem does not begin in a reservation of m.
 func (m *Margins) Decommit(mem page.Memory, off, size uintptr) error {
 	i, at := m.find(mem)
 	return m.Source.Decommit(m.held[i].outer, at+off, size)
 }
 
-// Release releases mem with its margins. Release panics if mem is not a reservation of m.
+// Release releases mem with its margins. Release panics if mem does not begin in a reservation of m.
 func (m *Margins) Release(mem page.Memory) error {
 	i, _ := m.find(mem)
 	if err := m.Source.Release(m.held[i].outer); err != nil {
