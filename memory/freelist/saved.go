@@ -10,9 +10,10 @@ import (
 )
 
 // SaveState saves the live blocks, the free runs, and the place where NextFit continues. If the Granule, the Policy or
-// the reservation differs from the saved state, loading fails with an error that wraps save.ErrLayout. If the heap is
-// closed, saving and loading fail with an error that wraps memory.ErrClosed. During a call of the page source they fail
-// with an error that wraps save.ErrBusy.
+// the reservation differs from the saved state, loading fails with an error that wraps save.ErrLayout. If a load cannot
+// commit the memory that it needs, the error wraps that of the source. If the heap is closed, saving and loading fail
+// with an error that wraps memory.ErrClosed. During a call of the page source they fail with an error that wraps
+// save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

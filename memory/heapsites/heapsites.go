@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls. A
-// package belongs to the standard library if the first element of its import path has no dot, unless it is main or in the
-// program's module. If runtime.MemProfileRate is 1, the numbers are exact. If the rate is 0, nothing is recorded. With
-// other rates the numbers are estimates.
+// A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls.
+// If all functions of a stack belong to the standard library, its outermost function is the site. A package belongs to
+// the standard library if the first element of its import path has no dot, unless it is main or in the program's
+// module. If runtime.MemProfileRate is 1, the numbers are exact. If the rate is 0, nothing is recorded. With other
+// rates the numbers are estimates.
 type Site struct {
 	Package  string // import path; of a program's main package "main"
 	Function string // name within the package, such as (*Queue).Push

@@ -109,8 +109,8 @@ type sum struct {
 	young                   uint64 // see Row.Churn
 }
 
-// New returns a meter of m. The manager m must stay valid as long as the meter is used. If m is nil, or a field of
-// cfg is out of range, the error wraps memory.ErrConfig.
+// New returns a meter of m. The meter may be used after m is closed: its tiers then count as empty. If m is nil, or a
+// field of cfg is out of range, the error wraps memory.ErrConfig.
 func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 	if m == nil {
 		return nil, fmt.Errorf("meter: New needs a manager: %w", memory.ErrConfig)
@@ -434,7 +434,7 @@ func (r *Meter) Frames() uint64 { return r.frames }
 
 // Curve copies the bytes in use of row i over the window to dst, oldest first. Each value is the maximum of one slot,
 // a 240th of the window. Curve returns the number of known slots, the last values of dst. The other slots are older
-// than the first Frame. If there is no such row, Curve panics.
+// than the first Frame. Slots from before a tag was made are 0. If there is no such row, Curve panics.
 func (r *Meter) Curve(i int, dst *[SlotCount]float32) int {
 	r.series[i].curve(dst)
 	return r.knownSlots()

@@ -34,9 +34,12 @@ type Row struct {
 	Peak      uint64 // Peak of the Stats; for the Go heap and the rest the highest InUse since the first Frame
 	Live      uint64 // live blocks; for the Go heap objects, for the rest 0
 
-	Allocs float64 // a second, in the last complete tenth of the window, or in the present one if that has no frames
-	Frees  float64 // a second, in the same tenth as Allocs
-	Most   uint64  // the most allocations in one frame of the window
+	// Allocs and Frees count blocks a second, in the last complete tenth of the window. If that tenth has no measured
+	// frame, they are those of the present tenth.
+	Allocs float64
+	Frees  float64
+
+	Most uint64 // the most allocations in one frame of the window
 	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. For each
 	// frame the smaller number counts: the blocks freed in the frame, or the blocks allocated in the frame and in the
 	// one before. If most allocations of a row are churn, use scratch or frame memory for them.

@@ -31,10 +31,10 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
-// Name sets the name of l, and returns l. The name is part of the error if the budget of l is used up, or a [Carve]
-// directly below l. If the source has no memory for a commit, the error has the name and wraps that of the source. A full
-// allocator that was made on l afterwards has the name in its error, too, unless it has one of its own, as a pool.Pool
-// has. A new Limit has no name.
+// Name sets the name of l, and returns l. Errors contain the name if the budget of l is used up, or if a [Carve]
+// directly below l has no addresses left. If the source has no memory for a commit, the error has the name and wraps
+// that of the source. The errors of full allocators that are made on l afterwards contain the name, unless they have
+// one of their own, as a pool.Pool has. A new Limit has no name.
 func (l *Limit) Name(name string) *Limit {
 	l.name = name
 	return l
@@ -47,8 +47,8 @@ type Advice struct {
 	Reserve string // if an allocator that was made on the Limit is full, or could never serve the request
 }
 
-// Advise sets the texts that errors of l, and of allocators that are made on l afterwards, contain. It returns l. A
-// request that exceeds the reservation of an arena.Growing or a tlsf.Heap then fails with an error that wraps
+// Advise sets the texts that errors of l, and of allocators that are made on l, contain. It returns l. If a.Reserve is
+// not empty, a request that exceeds the reservation of an arena.Growing or a tlsf.Heap fails with an error that wraps
 // memory.ErrTooLarge, and not with memory.ErrTooLarge itself. A new Limit has no texts.
 func (l *Limit) Advise(a Advice) *Limit {
 	l.advice = a
@@ -56,8 +56,9 @@ func (l *Limit) Advise(a Advice) *Limit {
 }
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
-// that commits, with the committed bytes and the budget. If the budget is not above mark, f is never called. If mark
-// is 0, f is called at each commit that begins with 0 committed bytes. A nil f removes the soft limit.
+// that commits, with the committed bytes and the budget. OnSoft itself does not call f, also if the committed bytes are
+// above mark already. If the budget is not above mark, f is never called. If mark is 0, f is called at each commit that
+// begins with 0 committed bytes. A nil f removes the soft limit.
 //
 // f may decommit memory of this Limit. f must not allocate from this Limit (see [Prefix.Ensure]), nor call an
 // allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit is

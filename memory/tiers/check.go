@@ -11,9 +11,9 @@ import (
 )
 
 // Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
-// returns the inconsistencies, joined into one error, or nil. After Close has reset the pools, it returns nil. Call
-// Check on the game goroutine. While Check verifies a worker's heap, calls that change the worker wait, and
-// Worker.Stats returns its previous result. Cost: the Check of every allocator.
+// returns the inconsistencies, joined into one error, or nil. After 32 it only counts the others. Once Close has reset
+// the pools, Check returns nil. Call Check on the game goroutine. While Check verifies a worker's heap, calls that
+// change the worker wait, and Worker.Stats returns its previous result. Cost: the Check of every allocator.
 func (m *Manager) Check() error {
 	if m.phase >= closing {
 		return nil

@@ -27,9 +27,9 @@ import (
 // pool's.
 //
 // If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns the
-// pool's error. In both cases no memory is released, and the caller may remove the cause. If Close fails or panics
-// after the resets, blocks can still be allocated and freed. Calls of frames, levels and tasks, Declare, NewPool,
-// AddPool, OnReset, SetBudget, Tag, Rest and saving then fail or panic as after Close.
+// pool's error. In both cases no memory is released, and the caller may remove the cause. If this happens after the
+// resets, blocks of slab and large can still be allocated and freed. Calls of frames, levels and tasks, Declare,
+// NewPool, AddPool, OnReset, SetBudget, Tag, Rest and saving then fail or panic as after Close.
 //
 // A second Close continues after the steps that have completed, and at the end releases the memory. It stops only if
 // the method InUse of a pool returns an error. Other callbacks that panic, end their goroutine or return an error do

@@ -36,9 +36,9 @@ type Config struct {
 	// addresses. Address space is not memory, but [page.Heap], the source of js and -race builds, allocates all of it
 	// in New. If the sum is 1 GiB or more in the browser, New fails.
 	//
-	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, down to the
-	// tiers' minimum. If the process would have fewer than about 128 MiB of addresses left, or too few for the metadata,
-	// New does the same. A tier's minimum is 1 MiB; that of Frame is 80 KiB for each buffer, rounded up to 1 MiB.
+	// If the system refuses the reservation, as under ulimit -v, New tries again with an eighth less for each tier, down
+	// to the tiers' minimum. New does this also if the process would have fewer than about 128 MiB of addresses left, or
+	// too few for the metadata. A tier's minimum is 1 MiB; that of Frame is 80 KiB for each buffer, in whole MiB.
 	// Budgets and scratch arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
 	Reserve [Count]uintptr
 

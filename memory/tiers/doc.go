@@ -12,7 +12,7 @@
 // # Layout
 //
 //	| static | frame k | frame k-1 | level ....> | pools ....> | slab ....> | large ....> | worker 0 | worker 1 |
-//	  one reservation; tiers begin on 1 MiB regions, a byte per region names the tier
+//	  one reservation; tiers begin on 1 MiB regions; the route table has a byte per region, which names the tier
 //
 //	tier    contents                                       freed
 //	Static  buffers with declared lifetimes, placed by     EndLevel

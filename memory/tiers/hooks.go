@@ -27,13 +27,13 @@ import (
 // also panics if a hook of the same tier calls it. During EndLevel and Close, OnReset panics for a tier whose hooks
 // have begun to run.
 //
-// f may allocate and free, also through tags, workers and pools. f can allocate from the frame only if a frame is open;
-// during BeginFrame, EndLevel and Close no frame is. EndLevel frees f's blocks in the tiers that it resets, and reports
-// the others as leaks. Calls in f that begin or end a frame or a level, declare static memory, or close the manager
-// return an error that wraps ErrOrder. If a hook panics, BeginFrame has not reset the oldest frame, and EndLevel and
-// the first Close have reset no tier. The same call again runs the remaining hooks. For a second Close see
-// [Manager.Close]. After the manager's page source is closed no hook runs. If f closes the source, BeginFrame or
-// EndLevel returns an error that wraps ErrOrder.
+// f may allocate and free, also through tags and pools, and through workers whose goroutine has ended. f can allocate
+// from the frame only if a frame is open: during BeginFrame, EndLevel and Close none is. EndLevel frees f's blocks in
+// the tiers that it resets, and reports its other blocks as leaks. Calls in f that begin or end a frame or a level,
+// declare static memory, or close the manager return an error that wraps ErrOrder. If a hook panics, BeginFrame has not
+// reset the oldest frame, and EndLevel and the first Close have reset no tier. The same call again runs the remaining
+// hooks. For a second Close see [Manager.Close]. After the manager's page source is closed no hook runs. If f closes
+// the source, BeginFrame or EndLevel returns an error that wraps ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

@@ -21,8 +21,8 @@ import (
 //
 // Slab, Large, Frame and similar methods return allocators. The caller may allocate, resize, free, trim and read with
 // them, and use Mark and Rewind of the arenas. Only the manager may reset, advance or close them. The arena of
-// [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free tagged blocks only through
-// the manager, a [Tag] or a Freer. Resize them only through the manager or a Tag.
+// [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free tagged blocks of slab and
+// large only through the manager, a [Tag] or a Freer. Resize them only through the manager or a Tag.
 //
 // After Close, Alloc, NewPool, SetBudget, Tag and Rest fail with memory.ErrClosed. Declare, BeginFrame and the other
 // calls of frames and levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a
@@ -83,10 +83,10 @@ type record struct {
 	rss     rssReader
 }
 
-// Alloc allocates a block for the game goroutine: from the slab, or if size is above Config.SlabMax, 4 KiB by default,
-// from the large tier. The block is not zeroed. The block is valid until it is freed, also after its level has ended.
-// If a block was allocated inside a level and is live at its end, EndLevel reports the block as a leak. align is a
-// power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
+// Alloc allocates a block for the game goroutine: from the large tier if size is above Config.SlabMax (4 KiB by
+// default), and if not, from the slab. The block is not zeroed. The block is valid until it is freed, also after its
+// level has ended. If a block was allocated inside a level and is live at the end of this level, EndLevel reports it as
+// a leak. align is a power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If FreeAny would

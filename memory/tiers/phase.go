@@ -31,10 +31,10 @@ func (m *Manager) order(op, state, remedy string) error {
 // Config.OnSoft for workers that rose past their soft mark. If a sent block was misused, BeginFrame panics: see
 // [Manager.NewFreer]. Then it runs the hooks of the oldest frame, and frees the blocks of that frame.
 //
-// If the new frame's buffer cannot be committed, the frame's arena has no capacity. Inside a frame, from a callback,
-// and after Close the error wraps [ErrOrder]. If a callback closes the page source, the error also wraps ErrOrder.
-// After an error no new frame has begun. Cost: proportional to tiers, pools and workers, plus the freed blocks and the
-// hooks.
+// If the new frame's buffer cannot be committed, the frame's arena has no capacity: its Alloc returns the error of the
+// commit. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the page
+// source, the error also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers, pools and
+// workers, plus the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:

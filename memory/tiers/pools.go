@@ -11,8 +11,8 @@ import (
 	"github.com/strata-go/strata/memory/pool"
 )
 
-// A Pool is a member of the pools tier, such as a [pool.Pool]. If it is also a memory.Checker, Manager.Check calls its
-// Check.
+// A Pool is a member of the pools tier, such as a [pool.Pool]. The manager calls the methods on the game goroutine, Stats
+// at any time: Stats must change nothing. If the Pool is also a memory.Checker, Manager.Check calls its Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()

@@ -36,9 +36,10 @@ func newRecorder(w *trace.Writer, base unsafe.Pointer) *recorder {
 }
 
 // Recorded returns an allocator that passes Alloc and Free on to the allocator a, such as Large or Slab. It records its
-// blocks in the trace of m, except blocks outside the tiers of m. Calls of the methods of a itself are not recorded, so
-// free each recorded block through the result. Without Config.Trace, Recorded returns a. With Config.Trace the result
-// has only the methods Alloc and Free, and belongs to the game goroutine.
+// blocks in the trace of m, except blocks outside the tiers of m. Calls of the methods of a itself are not recorded:
+// free each recorded block through the result. Do not pass m, a Tag or a Worker, which record their blocks themselves.
+// Without Config.Trace, Recorded returns a. With Config.Trace the result has only the methods Alloc and Free, and
+// belongs to the game goroutine.
 func Recorded(m *Manager, a memory.Allocator) memory.Allocator {
 	if m.recorder == nil {
 		return a

@@ -9,8 +9,8 @@ import (
 )
 
 // Free frees a block of any tier except Pools, on the game goroutine. size is the size that was requested, or the last
-// one that a successful Resize received. Free of nil does nothing. If the check of the tier fails, Free panics with a
-// *memory.Misuse and changes nothing. The checks are
+// one that a successful Resize received. Free of nil does nothing. If p lies in no tier, or the check of its tier
+// fails, Free panics with a *memory.Misuse and changes nothing. The checks are
 //
 //	slab      a live block starts at p, and its class serves the size; with Config.Tags a tagged block: to the byte.
 //	          memfast builds miss some freed blocks and interior pointers
@@ -95,10 +95,10 @@ func (m *Manager) dead(t Tier) string {
 	return fmt.Sprintf("no live block of the %s tier: it was freed with its %s, or never existed", t, moments[table[t].Freed])
 }
 
-// SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. For a block of slab the
-// result is the size of the size class, otherwise the requested size. If several static buffers start at p, the
-// result is the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse, except that
-// memfast builds miss some freed blocks and interior pointers in slab.
+// SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. For a block of slab this is
+// the size of its size class, for the others the requested size. If several static buffers start at p, the result is
+// the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse, except that memfast builds
+// miss some freed blocks and interior pointers in slab.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	t, ok := m.tierOf(p)
 	if !ok {

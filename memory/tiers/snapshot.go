@@ -10,8 +10,8 @@ type stats = memory.Stats
 // HistoryLen is the number of frames for which [Inspector.History] returns a value.
 const HistoryLen = 240
 
-// A Snapshot has all statistics of a manager at one moment. It has no pointers into the manager and may be kept. A
-// copy shares the array of Tags.
+// A Snapshot has the statistics of a manager's tiers and tags at one moment. It has no pointers into the manager and
+// may be kept. A copy shares the array of Tags.
 type Snapshot struct {
 	Frame   uint64 // frames begun
 	Level   uint64 // levels begun
@@ -49,8 +49,9 @@ func (s TierStats) Used() float64 {
 
 // Stats returns the statistics of one tier. Call it on the game goroutine. It does not allocate. The statistics of
 // Inbox are the sum over the workers, see [Worker.Stats]. Peak is exact for Static, Level and Large, and an upper bound
-// for the other tiers. Failures of Static counts calls of Declare. Failures of Pools counts at least the commits that
-// the budget or the source refused. For a number that is no tier the statistics are zero.
+// for the other tiers. Failures of Static counts the calls of Declare that failed for lack of memory. Failures of Pools
+// counts at least the commits that the budget or the source refused. For a number that is no tier the statistics are
+// zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	if t >= Count {
 		return s

@@ -25,15 +25,15 @@ const (
 // [Worker.Tag], [Tag.AddPool] and [NewPoolIn].
 //
 // A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. If it is a leak,
-// EndLevel reports it, as described at [Manager.Alloc]. With [Config.Tags] Free checks the size of a tagged block to
-// the byte, also in slab. With [Config.Tags] the manager keeps an entry with the tag and the size of each tagged block.
+// EndLevel reports it, as described at [Manager.Alloc]. With [Config.Tags] the manager keeps an entry with the tag and
+// the size of each tagged block. So Free and Resize check the size of a tagged block to the byte, also in slab.
 // Do not free or resize a tagged block through the tier's own allocator, such as Slab(): its entry would become stale.
 // With a stale entry, the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check
 // reports a stale entry if no live block is at the address.
 //
 // If memory is short, the errors of a tag contain its name and wrap those of the tier.
 //
-// Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
+// Without [Config.Tags] a tag allocates blocks, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
 // tag's statistics have no bytes in use. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //

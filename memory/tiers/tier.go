@@ -50,7 +50,7 @@ type Info struct {
 	Name    string  // in tables, files and flags
 	Text    string  // contents of the tier and the moment when they are freed, in one line
 	Color   uint32  // 0xRRGGBB, for overlays
-	Reserve uintptr // default address space in bytes; with PerWorker of each worker
+	Reserve uintptr // default address space in bytes; if PerWorker is true, that of each worker
 	Freed   Moment  // when all blocks of the tier are freed; in Pools, only those of pools with a reset
 	Hooks   Moment  // when hooks of Manager.OnReset run; if Never, OnReset refuses the tier
 

@@ -17,8 +17,8 @@ type Use struct {
 // [Config.Tags], the parts of a tag outside of Frame and Level add up to those of [Tag.Stats]. In Frame and Level the
 // part of a tag is [TagArena.Taken], with Blocks as Live and as Allocs.
 //
-// After a Manager.Free or a Rewind, Taken may be more than the tier has in use. The parts are then cut to what the tier
-// has in use, the later tags first. While workers run, the sums can differ by the effect of their calls. Without
+// After a Free or a Rewind in Frame or Level, Taken may be more than the tier has. The parts are then cut to what the
+// tier has, the later tags first. While workers run, the sums can differ by the effect of their calls. Without
 // [Config.Tags] only the parts of pools have a tag.
 //
 // f must not use the manager. EachUse belongs to the game goroutine, and allocates nothing.

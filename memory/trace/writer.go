@@ -42,8 +42,8 @@ const (
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. A failed Write or Config.Limit stops the
 // recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events, and all
-// events after Close. From then on Append and Copy return an error, other methods do not. Alloc still numbers the
-// blocks of dropped events.
+// events after Close. From then on Append and Copy return an error. Alloc, Free and the other methods for one event go
+// on without an error, and Alloc still numbers the blocks.
 //
 // The caller must name only live blocks; the Writer does not check this. A Writer belongs to one goroutine at a
 // time. Sizes above 2^62 are recorded as 2^62, and tiers above 15 as 15.
