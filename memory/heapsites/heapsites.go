@@ -30,7 +30,7 @@ type Site struct {
 type Profile struct {
 	Sites []Site        // sorted by the sum of Live and the bytes allocated during Span, the largest first
 	AsOf  time.Time     // the moment that Sites describes; zero until a Read returns true
-	Span  time.Duration // the time before AsOf that Rate describes: since the former AsOf, or since the process began
+	Span  time.Duration // the time before AsOf that Rate describes: since the previous AsOf, or since the process began
 
 	cycles  int64
 	gc      debug.GCStats

@@ -12,11 +12,11 @@ import (
 // ready. No allocator changes before the load, and what the load does not use is decommitted when it ends. An allocator
 // that needs memory meanwhile takes the hidden bytes. The next fitting pass then finds that they are missing.
 
-// Fit commits memory for a load in a fitting pass, so that Ensure(n) cannot fail afterwards. Committed is unchanged
-// until then, or until SaveState loads. If the commit fails, the pass fails with an error that wraps that of the
-// source. When the load ends, the bytes that were not used are decommitted. If p is busy (see [Prefix.Busy]) and n
-// exceeds Committed, the error wraps save.ErrBusy. If p is closed and n is not 0, it wraps memory.ErrClosed. n must be
-// at most Reserved.
+// Fit commits memory for a load in a fitting pass (see [save.Coder.Fitting]), so that Ensure(n) cannot fail afterwards.
+// Committed is unchanged until then, or until SaveState loads. If the commit fails, the pass fails with an error that
+// wraps that of the source. When the load ends, the bytes that were not used are decommitted. If p is busy (see
+// [Prefix.Busy]) and n exceeds Committed, the error wraps save.ErrBusy. If p is closed and n is not 0, it wraps
+// memory.ErrClosed. n must be at most Reserved.
 func (p *Prefix) Fit(c *save.Coder, n uintptr) {
 	fitted := p.Fitted()
 	switch {

@@ -32,11 +32,11 @@
 // memory is Go's: a mapping without a name is not. The names need CONFIG_ANON_VMA_NAME, and are missing with
 // GODEBUG decoratemappings=0.
 //
-// Otherwise Go's memory is found by elimination. The heap is the run of anonymous mappings without a gap around any
-// object on it, because the runtime extends it upwards from its base. The base is random since Go 1.26, so no address
-// is assumed. The runtime's metadata is the remaining memory that is anonymous, private, readable and writable, and
-// not mapped with MAP_NORESERVE. The runtime maps memory in no other way, so the remaining memory includes all of
-// Go's metadata. It may also include foreign memory; the balance finds the amount.
+// If Report.Named is false, Go's memory is found by elimination. The heap is the run of anonymous mappings without a
+// gap around any object on it, because the runtime extends it upwards from its base. The base is random since Go 1.26,
+// so no address is assumed. The runtime's metadata is the remaining memory that is anonymous, private, readable and
+// writable, and not mapped with MAP_NORESERVE. The runtime maps memory in no other way, so the remaining memory
+// includes all of Go's metadata. It may also include foreign memory; the balance finds the amount.
 //
 // The balance: the runtime reports how many bytes it has mapped (/memory/classes/total:bytes). The reported number
 // lacks one table of 32 MiB, which is hardly touched. The memory that was taken for Go's must have this size. The

@@ -65,8 +65,8 @@ type savedTag struct {
 //   - Pools is saved, and the registered pools are not those of the saved state.
 //   - A hook of a saved tier that was registered when the state was saved has run since, or a load has removed the hook.
 //
-// A slot of [save.Set.NewCanonical] compares only the numbers of pools and hooks. After a load, a new pool or hook may
-// get the number of a removed one.
+// In a slot of [save.Set.NewCanonical], a pool or hook is only the number of its registration. After a load, a new pool
+// or hook may get the number of a removed one. A load from such a slot does not detect this difference.
 //
 // State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {

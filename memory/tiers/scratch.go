@@ -49,11 +49,11 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 // blocks are not zeroed and are valid until EndTask, or until Rewind to an [arena.Mark] that is older than the block.
 // The arena takes no lock, and the game's frames may begin and end during the task.
 //
-// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget.
-// Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees of a task after the task's end. After
-// Close the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If the arena cannot be committed, the
-// error is a *memory.Exhausted, whose Cause is the error of the commit; the call counts in Stats.Failures. If BeginTask
-// returns an error, it opens no task.
+// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget. With
+// -tags memdebug each task commits them. Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees
+// of a task after the task's end. After Close the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If
+// the arena cannot be committed, the error is a *memory.Exhausted, whose Cause is the error of the commit; the call
+// counts in Stats.Failures. If BeginTask returns an error, it opens no task.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
