@@ -160,8 +160,8 @@ func (m *Manager) register(e *poolEntry) {
 }
 
 // RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
-// reports whether the pool was registered. While EndLevel or Close resets or closes pools, RemovePool of a registered
-// pool panics with a *memory.Misuse.
+// reports whether the pool was registered. If the type of p is not comparable, it finds no pool: use pointers. While
+// EndLevel or Close resets or closes pools, RemovePool of a registered pool panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {
