@@ -37,7 +37,7 @@ type OldValue = layout.OldValue
 // closed itself. ReadBinary also fails if:
 //   - the file is truncated, has bytes after its end, has a damaged bit, or has another version;
 //   - a component type is not registered, is registered twice, or has a field that WriteBinary refuses;
-//   - a value would be lost: a kind that does not convert, or an integer that does not fit;
+//   - a value cannot be converted, because of its kind or because an integer does not fit;
 //   - a bool is neither 0 nor 1, or a component contains an Entity that no world ever had: see [World.RowCheck];
 //   - an entity occurs twice or is above Config.MaxEntities, a slot is missing, or a target is stale: see ReadJSON;
 //   - m names a component or a field that the program lacks, or gives two the same name: the error wraps
@@ -45,9 +45,9 @@ type OldValue = layout.OldValue
 //   - m drops a relation, or converts a component of [World.RegisterSize]: the error wraps [layout.ErrMigration];
 //   - a function of m, the reader, the allocator or Config.Pages fails.
 //
-// Cost: that of copying the columns. ReadBinary reads the whole file into the Go heap first. A forged length in the file
-// does not make it allocate memory for bytes that the reader lacks. A column whose type has changed is converted value by
-// value.
+// Cost: that of copying the columns. ReadBinary reads the whole file into the Go heap first. A forged length in the
+// file does not make it allocate memory for bytes that the reader lacks. A column is converted value by value if its
+// type has changed or contains a bool.
 func (w *World) ReadBinary(in io.Reader, m *Migration) error {
 	const op = "ReadBinary"
 	w.guard.mutable(op)

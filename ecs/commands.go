@@ -9,14 +9,14 @@ import (
 )
 
 // Commands collects structural changes, also while the world is locked. Apply executes the commands in the order in
-// which they were given. Spawn of [World.Commands] creates its entity at once; [Map1.Spawn] also gives it components.
-// Buffers are reused, those of World.Commands until [World.Shrink]. So after warming up, neither commands nor Apply
-// allocate in the Go heap, except for new archetypes and for columns of types with pointers.
+// which they were given. Spawn of [World.Commands] creates its entity at once, and [Map1.Spawn] also gives the commands
+// that add its components. Buffers are reused, those of World.Commands until [World.Shrink]. So after warming up,
+// neither commands nor Apply allocate in the Go heap, except for new archetypes and for columns of types with pointers.
 //
 // If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
 // enemy. Consecutive additions, removals and changes of targets for one entity are one step, with its Spawn if that
 // comes directly before them. If a step has a Spawn and an [AddRelation] with a stale target, Apply skips the whole
-// step and removes the entity. So no entity is created without its relation.
+// step and removes the entity. If the two are in different steps, the entity stays without the relation.
 //
 // The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
 // all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
@@ -111,8 +111,9 @@ func (cmd *Commands) Len() int {
 	return len(cmd.ops)
 }
 
-// Skipped returns the number of commands that the last Apply skipped because their entity or target was stale. Before
-// the first Apply, and for the commands of a [Task], it is 0.
+// Skipped returns the number of commands that the last Apply skipped because their entity or target was stale. If Apply
+// skipped a whole step, each of its commands counts. Before the first Apply, and for the commands of a [Task], Skipped
+// returns 0.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
@@ -419,10 +420,10 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. Observers of OnCreate and OnRemove of
-// the world are not called for these entities, but those of their components are. Commands that observers give during
-// Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if these are the
-// commands of a [Task].
+// Discard drops all waiting commands and destroys the entities that they spawned. For these entities, OnCreate and
+// OnRemove of the world do not call their functions, but OnRemove of their components does. Commands that observers
+// give during Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if
+// these are the commands of a [Task].
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")

@@ -29,8 +29,8 @@ type Entity struct {
 //
 // Bytes from elsewhere may contain an Entity with an even generation, which no world created. A look-up of it may
 // succeed although no entity is alive. If a component contains one, ReadJSON and ReadBinary return an error. If any
-// value of a file contains one, so does a save.Set with a world. If you read an Entity from bytes in another way, pass
-// it through MakeEntity(e.Index(), e.Generation()).
+// value of a file contains one, a save.Set with a world returns an error. If you read an Entity from bytes in another
+// way, pass it through MakeEntity(e.Index(), e.Generation()).
 func MakeEntity(index, generation uint32) Entity {
 	if index == 0 || generation&1 == 0 {
 		return Entity{}

@@ -96,8 +96,8 @@ func (q *Events[T]) Pending() int { return q.n[q.write&1] }
 // Cap returns the number of events that fit between two calls of Swap. In a closed queue it is 0.
 func (q *Events[T]) Cap() int { return len(q.buf[0]) }
 
-// Dropped returns the number of events that Send rejected since NewEvents, including events sent to a
-// closed queue.
+// Dropped returns the number of events that Send rejected since NewEvents, including events sent to a closed queue.
+// Loading a state replaces it by the saved number.
 func (q *Events[T]) Dropped() uint64 { return q.dropped }
 
 // Check verifies the queue and returns an error that lists all broken invariants, or nil.

@@ -48,8 +48,8 @@ type filter struct {
 	iteratorCache
 }
 
-// A Selection is any filter: [Filter1] to Filter8 or [FilterOf]. Batch operations change the entities that
-// the filter matches at the time of the call. Batch operations panic with a [*memory.Misuse] if the filter
+// A Selection is any filter: [Filter1] to Filter8 or [FilterOf]. Batch operations, such as [World.RemoveAll], change
+// the entities that the filter matches at the time of the call. They panic with a [*memory.Misuse] if the filter
 // belongs to another world or has a ChangedSince.
 type Selection interface{ selection() *filter }
 

@@ -53,9 +53,10 @@ const closedMark = 1 << 30
 // closed reports whether the world is closed.
 func (g *guard) closed() bool { return g.locked >= closedMark }
 
-// Locked reports whether structural changes would panic. The world is locked during a query, the filling of a batch, an
-// observer, and a parallel run. It is also locked while it calls its allocator or Config.Pages, and during WriteJSON,
-// ReadJSON, WriteBinary and ReadBinary. Locked also returns true for a closed world.
+// Locked reports whether structural changes would panic. The world is locked while a query is open, while a batch is
+// filled, while an observer is called, and in a parallel run. It is also locked while it calls its allocator or
+// Config.Pages, and during WriteJSON, ReadJSON, WriteBinary and ReadBinary. Locked also returns true for a closed
+// world.
 func (w *World) Locked() bool { return w.guard.locked != 0 }
 
 // mutable panics unless structural changes are allowed now. It stops loops in progress.

@@ -17,8 +17,8 @@ import (
 // world and its types in the same order. Further operations on both worlds then have the same results, Entity by
 // Entity. Archetypes that w has already, for example after Reset, are dropped.
 //
-// Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values
-// into the field, in order.
+// Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values into
+// the field, in order. If the text has more elements than an array of a component, the rest is dropped.
 //
 // If w has entities, ReadJSON returns an error and reads nothing. Every other error names the line and the byte in the
 // text. The only exception is an observer that closes the allocator after the text was read. ReadJSON also fails if:

@@ -40,7 +40,7 @@ const flushBytes = 32 << 10
 //	  components  names, as returned by World.Name
 //	  targets     the target of each relation
 //	  gone        the relations whose target is stale
-//	  since       counts the archetypes that got targets before this one; omitted if 1 more than the since before
+//	  since       how often archetypes got targets before; omitted if 1 more than the since before, or 0 in the first
 //	  idle        the archetype waits to be reused for other targets; the highest idle is reused first
 //	  sweep       how many targets may be added before archetypes with stale targets are searched
 //	  entities    slot and generation of each entity, and its components

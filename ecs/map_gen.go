@@ -35,10 +35,11 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 }
 
 // Spawn creates an entity by commands, also while the world is locked. It gives cmd a [Commands.Spawn] and for each
-// component an [AddTo], or an [AddRelation] with the target of the mapper. Apply executes them as one group: one move,
-// and then OnCreate. Bodies of a parallel run may share the mapper for Spawn, with their [Task.Commands]. If a target
-// is stale now, the error wraps [ErrStale]; the other errors and panics are those of Commands.Spawn. Spawn also panics
-// with a [*memory.Misuse] if cmd belongs to another world, or if a relation of the mapper has no target.
+// component an [AddTo], or an [AddRelation] with the target of the mapper. Apply executes them as one step (see
+// [Commands]): one move, and then OnCreate. Bodies of a parallel run may share the mapper for Spawn, with their
+// [Task.Commands]. If a target is stale now, the error wraps [ErrStale]. Other errors and panics are those of
+// Commands.Spawn. Spawn also panics with a [*memory.Misuse] if cmd belongs to another world, or if a relation of the
+// mapper has no target.
 func (m *Map1[A]) Spawn(cmd *Commands, a A) (Entity, error) {
 	s := m.mapper.spawnBy(cmd)
 	give(&s, a)

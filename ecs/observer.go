@@ -50,8 +50,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // # Failures
 //
-// If there is no memory for a change, no observer is called. There is one exception: an observer of removal may use
-// up the memory by spawning entities. Then the change fails after its removals were reported.
+// If there is no memory for a change, no observer is called. There are two exceptions. An observer of removal may use
+// up the memory by spawning entities: then the change fails after its removals were reported. Loading a file by a
+// save.Set reports the removal of the present entities before it needs memory.
 //
 // If an observer panics, the caller of the change gets the panic, and later observers are not called. A reported
 // creation, addition or write has happened. A reported removal does not happen. A batch that removes leaves this
@@ -126,8 +127,8 @@ func (w *World) OnRemove(f func(e Entity)) *Observer {
 //
 // Several functions are called in order of registration. As in every [Observer], the world is locked during the call. f
 // may use queries and read components. It should neither write to the world nor give commands: the state would then
-// differ from the saved one. During a load by a save.Set f must not panic and must not use the Set. [Observer.Stop] of
-// the result ends the calls. OnLoad panics if f is nil, and in the other cases of [World.OnCreate].
+// differ from the saved one. During a load by a save.Set f must not panic, use the Set or close an allocator.
+// [Observer.Stop] of the result ends the calls. OnLoad panics if f is nil, and in the other cases of [World.OnCreate].
 func (w *World) OnLoad(f func()) *Observer {
 	return w.observe("OnLoad", f == nil, &Observer{kind: loadEvent, call: func(Entity, unsafe.Pointer) { f() }})
 }

@@ -10,8 +10,8 @@ import "unsafe"
 // A batch is 1024 consecutive rows of an archetype, or its last rows. Calls for one batch are made in order by one
 // goroutine. The order of batches is not deterministic. Each call of body gets rows of one batch in one chunk,
 // usually 1024 entities. With ChangedSince each call gets an unbroken run of changed entities. Batches and their
-// numbers do not depend on the number of workers, on the allocator or on timing. So results that are collected per
-// batch do not depend on them either, see [Results].
+// numbers do not depend on the number of workers, on the allocator or on timing. The same is true of results that are
+// collected per batch: see [Results].
 //
 // body may call Alive and Has. It may write the columns that it receives, and call Touch and Set for these components
 // of these entities. Set panics with a [*memory.Misuse] if its component has an OnSet observer. body may read other

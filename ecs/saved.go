@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanSave returns an error if the world cannot be saved. If a component contains Go pointers, the error wraps a
-// *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A save.Set calls
-// CanSave.
+// CanSave returns an error if the world cannot be saved. If a registered component contains Go pointers, the error
+// wraps a *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A save.Set
+// calls CanSave.
 func (w *World) CanSave() error {
 	for _, c := range w.store.comps {
 		if c.pointerful {

@@ -53,8 +53,9 @@ type Config struct {
 	FirstChunkBytes int
 
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The first entity,
-	// created or read, reserves 8 bytes of address space for each of MaxEntities. If Pages reserves less, fewer
-	// entities fit. Memory is committed for 4096 entities at a time.
+	// created or read, reserves 8 bytes of address space for each of MaxEntities. If the system refuses this, the world
+	// reserves less, and fewer entities fit. If Pages is a page.Carve with fewer bytes left, every entity fails with
+	// memory.ErrOutOfMemory. Memory is committed for at least 4096 entities at a time.
 	MaxEntities int
 
 	// Pages is the page source of the entity index. If it is nil, page.Default is used. Pass the source of a
@@ -132,10 +133,10 @@ func (c Config) sizes() (s []uintptr, first int) {
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
 // step. A call without effect counts as a change, such as removing a stale entity or a component that is not there.
 //
-// Loading a state moves rows, too, so a loop that goes on panics in the same way. In a locked world loading fails with
-// an error, see [World.SaveState].
+// A save.Set that loads a state moves rows, too, so a loop that goes on panics in the same way. In a locked world such
+// a load fails with an error: see [World.SaveState].
 //
-// Alloc and Free of the allocator must not change the world, for example in a callback at a soft mark. Such a
+// Alloc and Free of the allocator must not change the world, for example in the callback of page.Limit.OnSoft. Such a
 // change panics. Set a flag in the callback and check the flag between systems.
 //
 // # When the allocator is closed first
@@ -194,7 +195,8 @@ type store struct {
 //
 // The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
 // [memory.ErrConfig] and names the field. If mem has a Watch method that returns nil, because mem was closed, the error
-// wraps [memory.ErrClosed]. New does not allocate from mem or cfg.Pages.
+// wraps [memory.ErrClosed]. New does not allocate from mem or cfg.Pages. With another closed allocator, or a closed
+// Blocks of package pool, New succeeds and the first entity fails.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
 		return nil, fmt.Errorf("ecs: New without an allocator: %w", memory.ErrConfig)
@@ -333,8 +335,8 @@ func (w *World) NewEntity() (Entity, error) {
 }
 
 // CopyEntity creates an entity with the components of e, copies of their values, and the same targets, stale ones
-// included. If a value has pointers, the copy shares what they point to. If e is stale, the error is [ErrStale].
-// Other errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and no entity has
+// included. If a value has pointers or containers, the copy shares what they refer to. If e is stale, the error is
+// [ErrStale]. Other errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and no entity has
 // changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")

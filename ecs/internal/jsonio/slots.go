@@ -83,8 +83,8 @@ const (
 	genPages = 1024
 )
 
-// Generations maps slots to their generations. Pages of 1 KiB and directories of 8 KiB are allocated in the Go heap for
-// the first slot that they have. Slots start at 1, and generations are not 0.
+// Generations maps slots to their generations. Pages of 1 KiB and directories of 1024 pointers are allocated in the Go
+// heap for the first slot that they have. Slots start at 1, and generations are not 0.
 type Generations struct {
 	dirs []*[genPages]*[genPage]uint32
 	n    uint32 // slots
