@@ -62,8 +62,8 @@ type page interface {
 }
 
 // An Atlas is one page of pictures and the ids of its regions. The pictures of a level form an arena: Reset removes
-// the pictures that were reserved after the last Keep. The page is sent to the GPU with the first frame. An Atlas
-// belongs to the goroutine of Update and Draw.
+// the pictures that were reserved after the last Keep. Pixels that are uploaded before Run reach the GPU with the first
+// frame. An Atlas belongs to the goroutine of Update and Draw.
 type Atlas struct {
 	// Invariants:
 	//
@@ -91,7 +91,8 @@ type entry struct {
 	kept     bool
 }
 
-// NewAtlas returns an atlas with the built-in regions. NewAtlas fails only if cfg is invalid.
+// NewAtlas returns an atlas with the built-in regions. NewAtlas fails only if cfg is invalid. After Run has returned,
+// NewAtlas panics.
 func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 	cfg.Page = cmp.Or(cfg.Page, DefaultPage)
 	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
@@ -148,8 +149,8 @@ func (a *Atlas) ID(name string) (int, error) {
 // Reserve has reserved id with this size already, Reserve returns the same region. A gutter, a border of one texel,
 // separates the region from others. Upload makes the gutter transparent.
 //
-// Reserve fails if the id is out of range, or if it is reserved with another size or by ReserveTile. If w or h is not
-// from 1 to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError]. A failed call
+// Reserve fails if the id is out of range, or is reserved with another size or by ReserveTile. If w or h is not from 1
+// to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError]. A failed call
 // changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 

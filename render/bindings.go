@@ -26,7 +26,7 @@ const (
 	Restart
 	Mute
 	Fullscreen
-	ActionCount
+	ActionCount // their number
 )
 
 // actionNames are used in files, actionLabels on the screen.
@@ -109,8 +109,8 @@ func (b *Bindings) find(c Control) (a, slot int) {
 // Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
 // the two slots exchange their controls.
 //
-// If no control has this name, or if the overlay uses the control, Bind fails. If the slot belongs to another device, or
-// if another action would lose its only control, Bind fails as well. A failed Bind changes nothing. If the action or the
+// If no control has this name, or if the overlay uses the control, Bind fails. Bind also fails if the slot belongs to
+// another device, or if another action would lose its only control. A failed Bind changes nothing. If the action or the
 // slot is out of range, and the control is valid, Bind panics.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)

@@ -83,7 +83,7 @@ func shrink(rgba []byte, stride, w, h, by int) []byte {
 	return out
 }
 
-// Write writes the film to path as an atomic write. If the film has no picture, or the file cannot be written, Write
+// Write writes the film to path, as [atomicfile.Write] does, and wraps its error. If the film has no picture, Write
 // fails. The film keeps its pictures.
 func (m *Film) Write(path string) error {
 	if len(m.frames) == 0 {

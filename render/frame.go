@@ -99,9 +99,9 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 }
 
 // Bloom adds a glow to the picture drawn so far. Between BeginScene and EndScene this is the scene, at other times the
-// window. Call Bloom after the world and before HUD and overlay, so that these stay sharp. If bloom is off, if
-// o.Strength is not above 0, or after a failure, Bloom does nothing. If the shaders do not compile, Run returns the
-// error.
+// window. Call Bloom after the world and before HUD and overlay, so that these stay sharp. If bloom is off, or
+// o.Strength is not above 0, Bloom does nothing. If the shaders do not compile, Run returns the error. After this error,
+// or an error of AfterDraw, Bloom does nothing.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return
@@ -137,8 +137,8 @@ func (f *Frame) ReadPixels(dst []byte) error {
 	return nil
 }
 
-// Screenshot writes the current picture of the window to a PNG file, as an atomic write. All pixels of the file are
-// opaque. Call EndScene first. Screenshot waits for the GPU. If the file cannot be written, Screenshot fails.
+// Screenshot writes the current picture of the window to a PNG file, as [atomicfile.Write] does, and wraps its error.
+// All pixels of the file are opaque. Call EndScene first. Screenshot waits for the GPU.
 func (f *Frame) Screenshot(path string) error {
 	img := image.NewRGBA(image.Rect(0, 0, f.ScreenW, f.ScreenH))
 	if err := f.ReadPixels(img.Pix); err != nil {

@@ -55,7 +55,7 @@ type Controls struct {
 	// Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when Capture is
 	// set, it must be pressed again to be captured. If a control or a button on the screen is held when Capture is
 	// cleared, it causes no press: fields such as Dash stay false until it is pressed again. Fields that follow a held
-	// control, such as Move, Fire and Rewind, follow it at once.
+	// control, such as Move, Fire and Rewind, follow it at once. A direction that is held still repeats in Nav.
 	Capture bool
 
 	// Release keeps directions that are held from moving a menu until they are released. Set it when a menu appears: the

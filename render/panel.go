@@ -8,8 +8,8 @@ import (
 // Grid is the step of the overlay in pixels of the current view: a row is two steps high, a margin one step wide.
 const Grid = 8
 
-// The colours of panels. In all panels Amber is a warning and Red an alarm. The overlay uses the colours of the tiers
-// as accents.
+// The colours of panels. In all panels Amber is a warning and Red an alarm. The overlay has a colour for each tier of
+// memory, its accent.
 var (
 	PanelBack  = Color{0.014, 0.018, 0.026, 0.93} // premultiplied
 	PanelEdge  = Color{0.10, 0.12, 0.15, 0.5}
@@ -80,7 +80,8 @@ func (p *Panel) right(x, y float32, c Color, s []byte) {
 	p.Q.TextBytes(p.Font, p.X+x-float32(len(s)*GlyphW), p.Y+y, 1, c, s)
 }
 
-// Swatch draws the square of 6 × 6 pixels that identifies a tier by its colour.
+// Swatch draws a square of 6 × 6 pixels with its top left corner at (x, y). The overlay marks each tier of memory with
+// one of these, in the tier's colour.
 func (p *Panel) Swatch(x, y float32, accent Color) { p.Q.Rect(p.X+x, p.Y+y, 6, 6, accent) }
 
 // A Level is shown by [Panel.Bar]. All fields have the same unit, such as bytes.

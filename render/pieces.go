@@ -79,7 +79,7 @@ func padded(n, room int) int {
 }
 
 // Reserve makes Ebitengine allocate buffers for all vertices that q has space for, in addition to the vertices of the
-// frame. Reserve draws nothing visible. If a is nil or q has no space for vertices, Reserve does nothing.
+// frame. Reserve draws nothing visible. If a is nil, or the slice of vertices of q is empty, Reserve does nothing.
 //
 // If a frame needs a larger buffer than all frames before, Ebitengine allocates a new one, and leaves the former one to
 // the collector. If a program's memory never shrinks, as in a browser, allocate the final size of the buffers at the

@@ -108,8 +108,9 @@ func (f *Frame) BeginScene(back Color) Viewport {
 }
 
 // EndScene shows the scene in the window. Shapes that are drawn later lie over the scene, at the window's resolution.
-// If the scene is drawn directly on the window, EndScene does nothing. Call EndScene before HUD and overlay. If Draw
-// returns without EndScene, the scene covers all that was drawn on the window.
+// If the scene is drawn directly on the window, EndScene does nothing. Call EndScene before HUD and overlay. If
+// Game.Draw returns without EndScene, Run calls it. Unless the scene is drawn directly on the window, it covers all
+// that was drawn on the window before.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen

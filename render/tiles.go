@@ -40,8 +40,8 @@ type TilesConfig struct {
 	Page  int // side of a page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Pages int // maximum number of pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory
 	// Source provides the memory of the heap that allocates squares; nil means page.Default(). NewTiles reserves 64
-	// bytes for each square of TileUnit texels of all pages, rounded up to a power of two. Close the Tiles before
-	// Source ends: after its end Place fails, and Free may panic.
+	// bytes for each square of TileUnit texels of all pages, rounded up to a power of two, and at least 16 KiB. Close
+	// the Tiles before Source ends: after its end Place fails, and Free may panic.
 	Source mempage.Source
 }
 
@@ -281,8 +281,8 @@ func (t *Tiles) Check() error {
 	return t.heap.Check()
 }
 
-// Close frees pages and metadata. If the source cannot release the metadata, Close returns an error. The Tiles must
-// not be used afterwards.
+// Close frees pages and metadata. If the source cannot release the metadata, Close returns an error, and another Close
+// tries again. Other methods must not be called afterwards.
 func (t *Tiles) Close() error {
 	for i, p := range t.pages {
 		if g, ok := p.(*gpuPage); ok && g.img != nil {

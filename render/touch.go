@@ -19,8 +19,9 @@ const (
 )
 
 // Circle returns the centre and radius of a button, in logical pixels, in an area from lo to hi, see [Viewport.Safe].
-// If the area is higher than wide, the buttons of dash and rewind are between the thumbs, otherwise all are at the
-// right. A finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of TouchOverlay.
+// If the area is higher than wide, the buttons of dash and rewind are between the thumbs. In other areas all buttons
+// are at the right. A finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of
+// TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch upright := hi[1]-lo[1] > hi[0]-lo[0]; {
 	case b == TouchDash && upright:
@@ -63,7 +64,7 @@ type touch struct {
 type Thumb struct {
 	Down   bool
 	Origin mgl32.Vec2 // the point of rest, in logical pixels
-	Pull   mgl32.Vec2 // from -1 to 1, without the dead zone
+	Pull   mgl32.Vec2 // length 0 to 1, without the dead zone
 }
 
 // ThumbTravel is the distance in logical pixels from a thumb's rest to full deflection.

@@ -4,8 +4,8 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// A Vertex is Ebitengine's vertex: position in physical pixels, atlas position in texels, premultiplied colour. A
-// Vertex has 48 bytes and no pointer. Quads does not write the custom fields.
+// A Vertex is Ebitengine's vertex: position in pixels of the window or the scene, atlas position in texels,
+// premultiplied colour. A Vertex has 48 bytes and no pointer. Quads does not write the custom fields.
 type Vertex = ebiten.Vertex
 
 // VertsPerQuad and IndicesPerQuad are the sizes of a quad in the slices of [Quads.Begin].
@@ -17,9 +17,9 @@ const (
 // Quads writes sprites, fills, lines and text into slices that the caller owns. Quads never grows these slices. If a
 // shape does not fit, the method returns false and counts the shape in Dropped. The zero Quads drops all shapes.
 //
-// Sprites are placed by their centre, rectangles and text by their top left corner, both in coordinates of the
-// current View. Angles are in radians, clockwise on the screen. An angle of 1e4 or more, positive or negative, counts
-// as 0.
+// Sprites are placed by their centre, pictures, rectangles and text by their top left corner. Positions are coordinates
+// of the current View. Angles are in radians, clockwise on the screen. An angle of 1e4 or more, positive or negative,
+// counts as 0.
 type Quads struct {
 	// Dropped counts the shapes since Begin that did not fit. If Dropped is not 0, the slices are too small. A game
 	// should show this number.

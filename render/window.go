@@ -118,7 +118,7 @@ func Run(g Game, o Options) error {
 
 // Images returns the name of the graphics library and the approximate size of its images in bytes. The images lie in
 // the graphics card's memory. If the library draws with the CPU, the images lie in this process, allocated by C
-// libraries. Before Run there are no images. Images is safe for concurrent use.
+// libraries. Before Run, library is "Unknown" and bytes is 0. Images is safe for concurrent use.
 func Images() (library string, bytes int64) {
 	var info ebiten.DebugInfo
 	ebiten.ReadDebugInfo(&info)

@@ -52,7 +52,7 @@ func (c *Canvas) low() bool { return c.H < 340 }
 // Tall reports whether the canvas is higher than wide, as on a phone that is held upright.
 func (c *Canvas) Tall() bool { return c.H > c.W }
 
-// Head returns the height that the items leave free at the top, for the heading.
+// Head returns the height of the space for a heading at the top.
 func (c *Canvas) Head() float32 {
 	if c.low() {
 		return headLow

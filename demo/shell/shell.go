@@ -87,11 +87,13 @@ type Bindings interface {
 
 // Config configures a Shell. Every field may be zero.
 type Config struct {
-	Store    Store        // nil: nothing is kept
-	Bindings Bindings     // nil: there is no menu for keys
-	Log      func(string) // unless nil, called with a line for each file that cannot be read, and for the first failed save of each kind
-	NoQuit   bool         // the title has no QUIT, as in a browser
-	Playing  bool         // begin with the game instead of the title
+	Store    Store    // nil: nothing is kept
+	Bindings Bindings // nil: there is no menu for keys
+	// Log, if not nil, is called with a line for each file that cannot be read. It is also called for the first save
+	// that fails, and for the first that a power cut may undo.
+	Log     func(string)
+	NoQuit  bool // the title has no QUIT, as in a browser
+	Playing bool // begin with the game instead of the title
 	// Today returns the day of the daily run in UTC, such as 2026-11-24. If Today is nil, there is no daily run.
 	Today func() string
 	Saves bool // runs can be saved and loaded

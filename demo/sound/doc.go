@@ -47,9 +47,9 @@
 // # Concurrency and the collector
 //
 // Everything belongs to the game goroutine except [Mixer.Read] and [Mixer.Render], which belong to the device's, and
-// [Decode], which runs on the goroutine of its allocator. Mixer and device share a lock that is held only while a few
-// commands are copied. [Mixer] describes when a method waits for mixing. A clip is freed on the game goroutine once no
-// voice plays it.
+// [Decode], which runs on the goroutine of its allocator. Mixer and device share a queue, whose lock is held only while
+// a few commands are copied. The comments of [Mixer] and its methods say which of them may wait for mixing. A clip is
+// freed on the game goroutine once no voice plays it.
 //
 // After a device was opened the sound library keeps a goroutine until the process ends. Without cgo, FreeBSD and
 // NetBSD have no device, because the library's purego needs cgo there. Other systems do not need cgo.

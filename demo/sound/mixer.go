@@ -147,8 +147,8 @@ func (m *Mixer) tell(c *command) {
 	}
 }
 
-// SetEffect sets the clip of a variant of a kind, from 0 to 3; the zero ClipID means silence. Variants are played in
-// turn. SetEffect panics if the kind or variant is out of range.
+// SetEffect sets the clip of a variant of a kind, from 0 to 3; the zero ClipID means silence. The variants below
+// k.Variants() are played in turn, and others never. SetEffect panics if the kind or variant is out of range.
 func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][variant] = id }
 
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
@@ -320,12 +320,13 @@ func (m *Mixer) Close() {
 // Stats are counts since NewMixer, and the present voices and clips.
 type Stats struct {
 	Begun, Stolen uint64 // effects begun; effects cut off for others
-	TurnedAway    uint64 // effects for which no voice was free, or whose clip was removed
+	TurnedAway    uint64 // effects for which no voice was free, or whose clip was removed or has one frame
 	Dropped       uint64 // effects and heats lost because the queue was full: nothing reads the mixer
 	Voices, Clips int    // effects that play; clips that are not freed
 }
 
-// Stats returns the statistics. It may wait until Read has mixed 256 frames: do not call it every tick.
+// Stats returns the statistics. It may wait until Read has mixed 256 frames: do not call it every tick. After Close
+// only Dropped is kept.
 func (m *Mixer) Stats() Stats {
 	m.run.Lock()
 	defer m.run.Unlock()

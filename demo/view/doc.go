@@ -1,5 +1,6 @@
-// Package view draws the game: it reads a session and writes quads into the pass buffers of
-// the frame. Nothing in it reaches the simulation.
+// Package view draws the game: it reads a session and writes quads into the buffers of the frame's passes, see
+// [game.Pass]. It changes the simulation in one case: if the player selects a tick in the overlay, it calls
+// session.Session.Seek.
 //
 // # The idea
 //
@@ -10,11 +11,12 @@
 //
 // # Cost and goroutines
 //
-// A [View] belongs to the game goroutine. Its vertices and indices are in the static tier, or in the frame arena if the
-// static tier has no space. Quads that do not fit are dropped and counted in View.Dropped. The pages of the ground are
-// on the GPU; their metadata is in the session's pools.
+// A [View] belongs to the game goroutine. Its vertices and indices are in the static tier. While a realm loads, or if
+// the static tier has no space, they are in the frame arena. Quads that do not fit are dropped and counted in
+// View.Dropped. The pages of the ground are on the GPU; their metadata is in the session's pools.
 //
 // # Errors
 //
-// A picture that does not fit the atlas is shown as the placeholder, and a sector without a tile stays soft.
+// Instead of a picture that does not fit the atlas, the placeholder, a soft dot or nothing is drawn. A sector without a
+// tile stays soft.
 package view

@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A MenuSource has the state that a Menu shows. *shell.Shell implements it. Menu.Draw, View.Draw and View.Update call
-// its methods. Neither a Menu nor a View keeps the results.
+// A MenuSource has the state that a Menu shows. *shell.Shell implements it. Menu.Draw, View.Draw, View.Update and
+// View.Rewound call its methods. Neither a Menu nor a View keeps the results.
 type MenuSource interface {
 	Screen() shell.Screen
 	Age() int // frames on this screen
@@ -28,9 +28,9 @@ type MenuSource interface {
 	Page() int
 }
 
-// A Menu draws the screens of a shell over the game, on the canvas. It belongs to the game goroutine. It allocates
-// when the device in use or a binding changes, when a screen begins or ceases to cover the overlay, and while its
-// lists grow.
+// A Menu draws the screens of a shell over the game, on the canvas. It belongs to the game goroutine. It allocates when
+// the device in use or a binding changes, when a screen begins or ceases to cover the overlay, and while its lists
+// grow. A View sets the fields of its Menu. In any other Menu set Palette before Draw.
 type Menu struct {
 	Source   MenuSource
 	Bindings *render.Bindings

@@ -32,7 +32,7 @@ const (
 	scanStep    = 4  // pixels of the canvas between two lines
 )
 
-// Rewound does what [View.Update] does, for a frame in which time runs backwards.
+// Rewound does what [View.Update] does. Call it instead of Update in a frame in which time runs backwards.
 func (v *View) Rewound() {
 	r := &v.back
 	r.left, _ = v.s.Past.Rewinding()

@@ -95,8 +95,8 @@ type slowness struct {
 // slowTime is how long it is displayed, in ticks.
 const slowTime = 360
 
-// Slow displays for 360 ticks that the machine is too slow. share is the speed of the game, from 0 to 1: the number of
-// ticks a second, divided by 60.
+// Slow displays for 360 ticks that the machine is too slow. Ticks in a menu, in a rewind or while a realm loads do not
+// count. share is the speed of the game, from 0 to 1: the number of ticks a second, divided by 60.
 func (v *View) Slow(share float64) { v.slow = slowness{slowTime, int64(100 * share)} }
 
 // slowFits reports whether it is displayed during play. What rewinding writes has its line, and comes first.

@@ -148,8 +148,8 @@ func newWith(cfg render.AtlasConfig) (*View, error) {
 }
 
 // Show sets the session to draw, and makes the overlay of its memory and the pages of the ground. The pages have space
-// for groundBytes of pictures: pass the session's Config.GroundBytes. 0 means session.GroundBytes. The pages are
-// closed with the session's memory.
+// for as many sectors as session.GroundRoom returns for groundBytes: pass the session's Config.GroundBytes. 0 means
+// session.GroundBytes. The pages are closed with the session's memory.
 func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
@@ -181,7 +181,8 @@ const (
 func (v *View) Reserving() bool { return v.reserve > 0 && v.s.Game.Passes() != nil }
 
 // Sink uploads a decoded picture to the atlas and does not keep its pixels. It replaces a picture of the same name and
-// size. If the sizes differ, Sink fails. After an error the former picture, or the placeholder, is drawn.
+// size. If the sizes differ, Sink fails. After an error the former picture is drawn, or what stands for a picture that
+// is not loaded.
 func (v *View) Sink(name string, p stream.Picture) error {
 	id, err := v.atlas.ID(name)
 	if err != nil {

@@ -7,8 +7,8 @@
 // game goroutine.
 package cue
 
-// A Sink receives the events of a game. x and y are in the world's units. strength scales the volume: 1 is that of
-// the file, 0 is silent, and values above 2 count as 2.
+// A Sink receives the events of a game. x and y are in the world's units. strength scales the volume: 1 is the volume
+// of the kind (see [Spec]), 0 is silent, and values above 2 count as 2.
 type Sink interface {
 	Sound(k Kind, x, y, strength float32)
 }

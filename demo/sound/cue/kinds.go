@@ -33,7 +33,7 @@ const (
 	Shield  // breaks
 	Splash  // of a shot at a wall
 	Collect // an ember
-	Count
+	Count   // their number
 )
 
 // A Spec is the name of a kind and how a mixer plays it.

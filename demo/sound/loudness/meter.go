@@ -67,7 +67,8 @@ const (
 	relative = -10.0
 )
 
-// Integrated returns the gated loudness of all that was added, in LUFS. It is -Inf if no block passes the gate.
+// Integrated returns the gated loudness of the first [Meter.Seconds] of the sound, in LUFS. If the sound is shorter
+// than 0.4 seconds, or no block of 0.4 seconds passes the gate, it is -Inf.
 func (m *Meter) Integrated() float64 {
 	passed := m.above(silence)
 	return lufs(m.above(max(lufs(passed)+relative, silence)))
@@ -96,10 +97,12 @@ func (m *Meter) blocks(long int) (powers []float64) {
 	return powers
 }
 
-// Momentary returns the loudness of the loudest 400 ms, in LUFS. A shorter sound counts as if silence followed.
+// Momentary returns the loudness of the loudest 400 ms that begin at a whole tenth of a second, in LUFS. A shorter
+// sound counts as if silence followed.
 func (m *Meter) Momentary() float64 { return m.loudest(momentary) }
 
-// ShortTerm returns the loudness of the loudest three seconds, in LUFS. A shorter sound counts as if silence followed.
+// ShortTerm returns the loudness of the loudest three seconds that begin at a whole tenth of a second, in LUFS. A
+// shorter sound counts as if silence followed.
 func (m *Meter) ShortTerm() float64 { return m.loudest(shortTerm) }
 
 func (m *Meter) loudest(long int) float64 {

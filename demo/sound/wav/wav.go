@@ -9,7 +9,8 @@ import (
 )
 
 // Write writes signed samples of 16 bits to w. Samples of two channels are interleaved. If there are more samples than
-// the format allows, Write fails. Other errors are those of w.
+// the format allows, Write fails. Other errors are those of w. Write does not check rate, in frames a second, and
+// channels.
 func Write(w io.Writer, rate, channels int, pcm []int16) error {
 	const header = 36
 	if uint64(len(pcm)) > (math.MaxUint32-header)/2 {
