@@ -131,7 +131,7 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
 // Seek begins at an older state. If none fits, Seek begins at the present tick, or fails if that is after tick.
 //
-// If tick is out of range, the error wraps save.ErrEmpty. If RewindConfig.Rest fails, or if Seek can load no state, the
+// If tick is out of range, the error wraps save.ErrEmpty. If Seek fails because of RewindConfig.Rest or a load, the
 // present tick is unchanged. For example, each load returns save.ErrLayout if a level has ended.
 //
 // After an error or a panic of Step, the game is in no valid state, and Now returns the tick before the failed one.

@@ -156,7 +156,8 @@ func (r *Recipe) parseWalls(in *reader) {
 }
 
 // Append appends the recipe's file to dst and returns the extended slice. If a field is outside the range in its
-// comment, Parse rejects the file or reads another recipe.
+// comment, Parse rejects the file or reads another recipe. If NStamps, NLights or NProps is negative or exceeds its
+// array, Append panics.
 func (r *Recipe) Append(dst []byte) []byte {
 	dst = append(dst, recipeMagic...)
 	dst = append(dst, version, uint8(r.Base), uint8(r.X), uint8(r.Y))

@@ -49,9 +49,10 @@ const (
 	ready
 )
 
-// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the player's
-// position and velocity only, and it loads nothing itself. After Tick the caller requests the sectors of Want, and
-// frees or cancels the sectors of Drop. When a picture is loaded the caller calls Ready.
+// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the
+// positions and velocities of the player, the budget, and the calls of Ready and Lost, and it loads nothing itself.
+// After Tick the caller requests the sectors of Want, and frees or cancels the sectors of Drop. When a picture is
+// loaded the caller calls Ready.
 //
 // The pictures of all requested and loaded sectors together never exceed the budget of [Plan.Reset]. Half of the
 // budget, or six pictures if that is more, is for sectors that will be seen soon. The rest keeps sectors that are no
@@ -289,17 +290,17 @@ func (p *Plan) farthest() int {
 	return best
 }
 
-// Want returns the sectors that will be seen soon and are not loaded, the earliest first. Request them, or continue to
-// load them. If a requested sector is neither in Want nor in Drop, keep its request, but with a lower priority. The
-// slice is valid until the next Tick.
+// Want returns the sectors that will be seen soon, are not loaded and have space in the budget, the earliest first.
+// Request them, or continue to load them. If a requested sector is neither in Want nor in Drop, keep its request, but
+// with a lower priority. The slice is valid until the next Tick.
 func (p *Plan) Want() []Wanted { return p.want[:p.nWant] }
 
 // Drop returns the sectors to drop in this tick. Free their pictures. If a picture is not loaded, cancel its request.
 // The slice is valid until the next Tick.
 func (p *Plan) Drop() []Sector { return p.drop[:p.nDrop] }
 
-// Ready records that a sector's picture is loaded, and returns true. If the sector is invalid or was dropped, Ready
-// returns false, and the caller must free the picture.
+// Ready records that a sector's picture is loaded, and returns true. If the sector is invalid, was not in Want or was
+// dropped, Ready returns false, and the caller must free the picture.
 func (p *Plan) Ready(s Sector) bool {
 	if s.X >= Sectors || s.Y >= Sectors || p.state[s.Index()] == absent {
 		return false
@@ -320,8 +321,9 @@ func (p *Plan) Ready(s Sector) bool {
 	return true
 }
 
-// Lost records that the picture of a loaded sector was freed. If the sector will be seen soon, [Plan.Want] lists it
-// again after the next Tick. If the sector is not loaded, Lost does nothing.
+// Lost records that the picture of a loaded sector was freed. The sector then counts as requested. If it will be seen
+// soon, [Plan.Want] lists it after the next Tick. If not, [Plan.Drop] lists it at last. If the sector is not loaded,
+// Lost does nothing.
 func (p *Plan) Lost(s Sector) {
 	if p.Shown(s) {
 		p.state[s.Index()] = asked

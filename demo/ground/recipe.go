@@ -92,7 +92,7 @@ type Recipe struct {
 // A FileError describes a malformed file.
 type FileError struct {
 	File    string // "" if it is unknown
-	Offset  int    // offset of the wrong byte
+	Offset  int    // offset of the wrong byte; 0 for a palette
 	Problem string // what is wrong and what is allowed
 }
 

@@ -19,9 +19,10 @@ type Config struct {
 	Keys [render.FunctionKeys]ebiten.Key
 
 	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
-	// game draws least. The overlay chooses the corner when it is opened, and keeps the corner until nothing is
-	// shown. Unless NoTap is set, a tap or click in the corner cycles through strip, tiers and off. With Free, a tap
-	// counts in the upper left corner until the overlay was shown for the first time.
+	// game draws least. The overlay compares the corners of the whole picture, also with [Overlay.Within]. It chooses
+	// the corner when it is opened, and keeps the corner until nothing is shown. Unless NoTap is set, a tap or click in
+	// the corner cycles through strip, tiers and off. With Free, a tap counts in the upper left corner until the overlay
+	// was shown for the first time.
 	Corner Corner
 	NoTap  bool
 
@@ -46,7 +47,7 @@ type Config struct {
 	// returns one.
 	Timeline Timeline
 
-	// Dir is the folder of dumps. "" means the working directory.
+	// Dir is the folder of dumps; it must exist. "" means the working directory.
 	Dir string
 
 	// Meter configures the meter.
