@@ -40,7 +40,7 @@ func (sc *Scope) Cancel() {
 type Progress struct {
 	Done    int // handles for which a Flow does not wait: those of loaded assets, and those in Failed and Waiting
 	Failed  int // handles of failed assets
-	Waiting int // handles of assets that wait for space under Config.Resident that a Poll could not free
+	Waiting int // handles of assets that wait for space under Config.Resident, after a Poll could free none
 	Total   int // all open handles
 }
 

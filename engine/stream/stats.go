@@ -38,7 +38,7 @@ type Stats struct {
 	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
 	Wasted            uint64 // bytes of the blocks of cancelled assets, except of those that Deliver has cancelled
 	Evicted           uint64 // cached assets that were evicted
-	Thrash            uint64 // requests less than 2 s after the asset's eviction, of the last 256 evictions
+	Thrash            uint64 // requests for assets that were evicted less than 2 s before, among the last 256
 
 	BytesRead      uint64 // bytes that were read from files
 	BytesDecoded   uint64 // bytes of the blocks of all assets that were decoded to their end
