@@ -11,15 +11,15 @@
 //	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row, made from the survey when it is opened
 //	levels/NAME.json  title, palette, floating particles, and the pictures of the level; made by gen
 //
-// Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X and have four
-// pixels for each logical unit. Two transparent pixels on every side keep linear filtering away from the edge of a
-// texture. A NAME_core picture is the light inside NAME, in the same frame, and is added on top.
+// Sprites are grey: the renderer multiplies them with a colour. They point to +X and have about three pixels for each
+// logical unit. Two transparent pixels on every side keep linear filtering away from the edge of a texture; only the
+// vignette fills its frame. A NAME_core picture is the light inside NAME, in the same frame, and is added on top.
 //
 // Effects have 32 kHz and music 22.05 kHz. All layers of a realm's music loop without a seam, and their lengths
 // divide the longest. No sample exceeds -1 dBFS.
 //
-// Stamps and far pictures have straight alpha. Every picture decodes to *image.NRGBA. Files are read-only and always
-// valid.
+// Sprites and stamps decode to *image.NRGBA. Far pictures are opaque and decode to other types. Files are read-only and
+// always valid.
 package assets
 
 import (
@@ -29,8 +29,8 @@ import (
 )
 
 // FS returns the file system with art, levels, realms and sound. It is safe for concurrent use. In a browser, Open
-// downloads a file for which Fetched returns true. Open fails if the download takes more than about 15 s. Do not call
-// Open from a JavaScript callback.
+// downloads a file for which Fetched returns true, and for a recipe the survey. Open fails if the download takes more
+// than about 15 s. Do not call Open from a JavaScript callback.
 func FS() fs.FS { return files }
 
 // Fetched reports whether Open downloads the file of this name if the game runs in a browser. These files are the

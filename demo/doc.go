@@ -5,10 +5,10 @@
 //
 // # What it is
 //
-// The game has three realms of 24 by 24 sectors with walls. Each realm has four seals, defended by guards, which the
-// player breaks. The screen explains that and the controls in a player's first run. A horde grows with the heat, up
-// to 20,000 enemies. Dead enemies leave embers, which buy gifts. A warden guards the heart of the realm, and a portal
-// leads to the next one.
+// The game has three realms of 24 by 24 sectors with walls. Each realm has four seals. Guards defend them, and the
+// player breaks them. The screen explains that and the controls in a player's first run. A horde grows with the heat,
+// up to 20,000 enemies. Dead enemies leave embers, which buy gifts. A warden guards the heart of the realm, and a
+// portal leads to the next one.
 //
 // Package game has the rules, realm the walls and paths, ground the pictures of the floor, realm/manifest the lists of
 // files and colours. Package shell has the menus, coach the hints of the first run, sound the sounds, and view the
@@ -37,8 +37,9 @@
 //
 // Settings, best runs and saved runs are kept in the folder strata of the user's configuration, or in the browser's
 // local storage. With -screenshot or -capture they are neither read nor written: the game is that of a new player.
-// Without a display the program prints one line and plays headless. In a browser the flags are in the page's address,
-// sounds and ground are downloaded while the game runs, and a hidden page pauses: see the command web.
+// Without a display the program prints one line and plays headless, or ends if it should take a picture. In a browser
+// the flags are in the page's address, sounds and ground are downloaded while the game runs, and a hidden page pauses:
+// see the command web.
 //
 // # Malformed files
 //
@@ -75,15 +76,15 @@
 //
 // # Rewind
 //
-// The player holds Q, the right mouse button, L1 of a gamepad, or the button << on the screen: time runs backwards for
-// up to four seconds. That costs a charge. A run begins with one charge. Each seal that breaks for the first time gives
-// another, up to three. For a moment after the ship has fallen the player can still rewind. A run with rewinds counts
-// as any other, also a run of the day, and the table of best runs marks it.
+// The player holds Q, the right mouse button, L1 of a gamepad, or the button << on the screen: at twice its speed, time
+// runs backwards by up to four seconds. That costs a charge. A run begins with one charge. Each seal that breaks for
+// the first time gives another, up to three. For a moment after the ship has fallen the player can still rewind. A run
+// with rewinds counts as any other, also a run of the day, and the table of best runs marks it.
 //
-// States and inputs of the last ticks lie outside of the tiers, in the MiB of -rewind. Charges, best runs and settings
-// are not part of a state. While time runs backwards, so does the music, and sounds of ticks that are taken back fade
-// out. If states take more than 8 % of the ticks' time, or are too large for four seconds, rewinding switches itself
-// off until the next realm, and the screen shows why. A recording does not contain the ticks that were taken back.
+// States of the last ticks lie outside of the tiers, in the MiB of -rewind. Charges, best runs and settings are not
+// part of a state. While time runs backwards, so does the music, and sounds of ticks that are taken back fade out. If
+// states take more than 8 % of the ticks' time, or are too large for four seconds, rewinding switches itself off until
+// the next realm, and the screen shows why. A recording does not contain the ticks that were taken back.
 //
 // # What lies where
 //
@@ -227,10 +228,10 @@
 //
 // # Why the same seed gives the same hash
 //
-// The rules are a function of the seed, of the files of the realms, and of one input a tick. All data of a realm that
-// the rules read is loaded before its first tick. Data that arrives at some later time (pictures, sectors of the
-// ground, sounds) goes to the window and never back. A view and a mixer may read the game; the game only sends them
-// events.
+// The rules are a function of the seed and the other flags of the game, of the files of the realms, and of one input a
+// tick. All data of a realm that the rules read is loaded before its first tick. Data that arrives later (pictures,
+// sectors of the ground, sounds) goes to the window and never back. A view and a mixer may read the game; the game only
+// sends them events.
 //
 // Workers compute one thing for the rules: the paths to the player. The rules request them in one tick and use them a
 // fixed number of ticks later. If necessary the game waits for the worker. So a run is the same in a window, headless,

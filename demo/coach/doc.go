@@ -4,9 +4,9 @@
 //
 // Once a tick the caller passes [Facts] to [Coach.Step], which returns a [Line]. A line has a reason, such as a lost
 // point of hull, and a deed that ends it, such as a dash. The coach selects the most urgent line that has a reason and
-// whose deed was not done. A line stays long enough to be read. It ends sooner if a more urgent one that cannot wait
-// replaces it, or if it cannot wait itself and its reason ends. If the player does not follow a line, the next line
-// replaces it, unless the game cannot go on without the deed.
+// whose deed was not done. A line stays long enough to be read. It ends sooner if a line that cannot wait, such as that
+// of an offered gift, replaces it. A line that cannot wait also ends with its reason. If the player does not follow a
+// line for five seconds, another line replaces it, unless the game cannot go on without the deed.
 //
 // The package knows neither the texts nor the game. The caller writes the text of a line for the device in use.
 //

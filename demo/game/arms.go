@@ -28,8 +28,8 @@ type (
 	}
 )
 
-// Points returns the places from which and to which the lightning jumped, the player's first. The slice is valid until
-// the next tick, the load of a state or [Game.End].
+// Points returns the places from which and to which the lightning jumped, the player's first. If the slab tier is full,
+// places are missing. The slice is valid until the next tick, the load of a state or [Game.End].
 func (b *Bolt) Points() []vec { return b.Nodes.v }
 
 type arms struct {

@@ -5,10 +5,10 @@ import "github.com/strata-go/strata/demo/realm"
 // Components are pointer-free and live in off-heap columns. Positions are logical units,
 // velocities units per second, times seconds, angles radians.
 type (
-	// Position is where an entity is, in the world's coordinates.
+	// Position is where an entity is in the world, in units.
 	Position struct{ P vec }
 
-	// Velocity is an entity's velocity.
+	// Velocity is an entity's velocity, in units a second.
 	Velocity struct{ V vec }
 
 	// Enemy has the data that every kind of enemy needs.
@@ -17,10 +17,10 @@ type (
 		State  uint8
 		HP     int16
 		Ribbon uint16  // 1 + the index of its trail; 0 if it has no trail
-		Phase  uint16  // an offset of its own, so that no two enemies move alike
-		Timer  float32 // seconds until the state changes
+		Phase  uint16  // a random offset in time, so that enemies move differently
+		Timer  float32 // seconds until a lancer may change its state, or until the next ring of a warden's orbs
 		Angle  float32
-		Flash  float32 // 1 when hit, fades
+		Flash  float32 // 1 when hit, at least 0.5 when burnt; fades
 		Aim    vec     // a lancer's direction of charge; for other kinds the push of the crowd, in units a second
 		Post   uint8   // its group: 0 the horde, 1 to 4 the guards of a seal, 5 the guards of the heart, 6 a stress run
 		Marks  uint16  // 1 + the index of its list of marks; 0 if it has none

@@ -16,7 +16,7 @@ func (g *Game) EachPickup(f func(p vec, k *Pickup)) {
 	}
 }
 
-// StatusKinds is the number of statuses: components that enemies get and lose during play.
+// StatusKinds is the number of statuses: components that only some enemies have.
 const StatusKinds = 4
 
 // Statuses returns how many enemies have each status, in the order burning, chilled, elite, shielded.

@@ -5,8 +5,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// An Ember lies where an enemy has fallen or a seal has broken. When the player has collected enough
-// embers, a gift is offered.
+// An Ember lies where an enemy has fallen or a seal has broken. When the player has collected enough embers, three
+// gifts are offered, of which the player takes one.
 type Ember struct {
 	P, V  vec
 	Life  float32 // seconds until it goes out

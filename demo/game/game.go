@@ -44,11 +44,11 @@ type Phase uint8
 
 // The phases of a realm, in order. Over may follow Fighting.
 const (
-	Announce Phase = iota // the realm's title shows, and the player takes no damage
-	Fighting
-	Opened  // the portal is open
-	Leaving // the player flies through the portal
-	Over    // the player has lost
+	Announce Phase = iota // the realm's title shows
+	Fighting              // the only phase in which the player takes damage
+	Opened                // the portal is open
+	Leaving               // the player flies through the portal
+	Over                  // the player has lost
 )
 
 // Config configures New.
@@ -70,8 +70,9 @@ type Config struct {
 	Sound cue.Sink
 }
 
-// A Game is the simulation: a function of its seed, its realms, and its input. It draws nothing, reads no clock, and
-// belongs to one goroutine. Its memory:
+// A Game is the simulation: a function of its Config, its realms, and its input. It draws nothing, reads no clock, and
+// belongs to one goroutine. Most of its methods need a realm: call them between [Game.Begin] and [Game.End]. Before the
+// first Begin they may panic. Its memory:
 //
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices and indices of
 //	        three batches, one after the other
@@ -79,7 +80,7 @@ type Config struct {
 //	level   the realm: clearances, links, guides; the table of spawns
 //	pools   component columns, omens and embers by handle, particle columns, the texts of popups in
 //	        a compacting heap
-//	slab    lists of many lengths: trails, marks on enemies, lightning, mines, fires, a tag each
+//	slab    lists of many lengths: trails, marks on enemies, lightning, mines, fires
 //	large   search buffers of flow fields, counts of the crowd, the scorched ground by sector, soot
 //	inbox   flow fields, computed on a worker
 //
@@ -110,7 +111,7 @@ type Game struct {
 }
 
 // New makes a game whose blocks lie in the tiers of m, or in cfg.Heap. The last worker of m belongs to the game: use it
-// for nothing else. Without workers there are no paths around walls. Begin starts the first realm. If cfg.Enemies,
+// for nothing else. Without workers enemies find no way around walls. Begin starts the first realm. If cfg.Enemies,
 // cfg.Heat or cfg.Particles is out of range, or if memory is short, New fails, and the pools that it made stay until m
 // is closed. Close the game before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
@@ -181,9 +182,9 @@ func (g *Game) allocators() error {
 	return errors.Join(errs[:]...)
 }
 
-// Begin starts to play a realm. The manager's level must have begun, and r must be valid until [Game.End]. Score and
-// gifts are kept from the realm before. The hull is kept too, but is at least half of its maximum. In a new run the
-// hull is full.
+// Begin starts to play a realm. Call it once in a level of the manager, outside of a frame: otherwise it may fail with
+// [tiers.ErrOrder]. r must be valid until [Game.End]. Score and gifts are kept from the realm before. The hull is kept
+// too, but is at least half of its maximum. In a new run the hull is full.
 func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
 	g.store.begin()
 	hull := g.Player.Most
@@ -235,7 +236,8 @@ func (g *Game) Close() error {
 	return errors.Join(err, g.store.close())
 }
 
-// Restart resets score, round and gifts, for a new run. Afterwards call Begin, which starts the first realm of the run.
+// Restart resets score, round and gifts, for a new run. The random numbers go on, see [Game.Reseed]. Afterwards call
+// Begin, which starts the first realm of the run.
 func (g *Game) Restart() {
 	g.Run.restart()
 	if g.cfg.Heat == 0 && g.cfg.Enemies == 0 {
@@ -256,7 +258,8 @@ func (g *Game) Reseed(seed uint64) {
 	g.rng = engine.NewRand(seed, 1)
 }
 
-// Tick advances the simulation by a sixtieth of a second. Call it within a memory frame of the manager.
+// Tick advances the simulation by a sixtieth of a second. Call it within a memory frame of the manager. In a hit-stop
+// Tick ignores the input, and only counts and the camera's displacement change.
 func (g *Game) Tick(in *engine.Input) error {
 	g.Ticks++
 	g.PhaseTime += step
@@ -279,7 +282,7 @@ func (g *Game) Tick(in *engine.Input) error {
 	return nil
 }
 
-// Check verifies the invariants and returns what is wrong, or nil. Call it while a realm is played.
+// Check verifies the invariants and returns what is wrong, or nil.
 func (g *Game) Check() error {
 	errs := []error{g.Run.check(), g.Siege.check(), g.Bag.check(), g.cast.check(g), g.popups.check(), g.fx.sys.Check(), g.Realm.Check()}
 	if g.horde.flow != nil {

@@ -15,11 +15,11 @@ const (
 	GiftSparks                // sparks in orbit, that burn what they touch
 	GiftLightning             // jumps from one enemy to the next
 	GiftMines                 // lie behind, and go off
-	GiftBeam                  // through everything, along the aim
+	GiftBeam                  // through enemies up to a wall, along the aim
 	GiftHaste                 // faster, in flight and in fire
 	GiftHull                  // a second hull
-	GiftFire                  // what is hit burns
-	GiftFrost                 // what is hit slows down
+	GiftFire                  // some shots burn the enemies around the hit
+	GiftFrost                 // some shots chill the enemies around the hit
 	GiftKinds     = iota
 )
 

@@ -19,7 +19,8 @@ import (
 //   - the contents of large blocks for which other returns true; other may be nil
 //   - the memory of workers, except of the worker that searches the paths
 //
-// If Config.Heap or Config.Guard is set, the error wraps memory.ErrConfig.
+// Call [Game.Rest] before you save or load, or the error may wrap save.ErrBusy. If Config.Heap or Config.Guard is set,
+// the error of AddTo wraps memory.ErrConfig.
 func (g *Game) AddTo(set *save.Set, other func(p unsafe.Pointer) bool) error {
 	s, c := &g.store, &g.cast
 	if !s.tiers() || s.guard != nil {
@@ -60,7 +61,8 @@ func (g *Game) Rest() {
 // Resting reports whether [Game.Rest] would return at once, so that saving is cheap.
 func (g *Game) Resting() bool { return g.horde.flow == nil || g.horde.flow.Resting() }
 
-// SaveState saves or loads the data outside of tiers, and the addresses of the lists in tiers.
+// SaveState saves or loads the data outside of tiers, and the addresses of the lists in tiers. The Set of [Game.AddTo]
+// calls it.
 func (g *Game) SaveState(c *save.Coder) {
 	base := g.store.m.Base()
 	save.Typed(c, "state", &g.State)

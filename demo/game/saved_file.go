@@ -16,17 +16,19 @@ import (
 // AddFileTo adds the state of the game to a Set for files: see save.Set.Write. If the game has a tour, Write fails, and
 // the error wraps save.ErrPortable.
 //
-// Before a file is read, the game must play the realm of the file's state. If the file has another Config.Enemies than
-// the game, reading fails, and the error wraps save.ErrLayout. Reading sets the game's Config.Heat and Config.Seed. A
-// run that was read continues with the hashes of the run that was written, unless a tier was almost full. Blocks are
-// read to other addresses, so an allocation may then fail in only one of the two runs.
+// Call [Game.Rest] before you write or read a file, or the error may wrap save.ErrBusy. To read it, the game must play
+// the realm of the file's state. If the file has another Config.Enemies than the game, reading fails, and the error
+// wraps save.ErrLayout. If a tier is full, reading fails, and the error wraps memory.ErrOutOfMemory. Reading sets the
+// game's Config.Heat and Config.Seed. A run that was read continues with the hashes of the run that was written, unless
+// a tier was almost full. Blocks are read to other addresses, so an allocation may then fail in only one of the two.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),
 		set.Add("embers", c.embers), set.Add("game", (*gameFile)(g)))
 }
 
-// Seed returns the seed of the run.
+// Seed returns the seed of the random numbers: that of the Config, of the last [Game.Reseed], or of the file that was
+// read. [Game.Restart] does not start them again.
 func (g *Game) Seed() uint64 { return g.cfg.Seed }
 
 // EachPlace calls f with the position of every ember and every enemy.

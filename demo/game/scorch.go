@@ -8,8 +8,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// The grid of the scorched ground, which glows where something has died, and cools. Each sector has a block of its own.
-// The block is allocated when the sector first burns, and freed when the sector is cold or the player is far away.
+// The grid of the scorched ground. The ground glows where an enemy has died or a mine went off, and cools. Each sector
+// has a block of its own. It is allocated when the sector burns near the player, and freed when the sector is cold or
+// the player is far away.
 const (
 	ScorchCell  = 8                             // side of a cell in units
 	ScorchCells = realm.SectorSize / ScorchCell // columns of cells in a sector, and rows

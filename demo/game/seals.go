@@ -160,8 +160,8 @@ func (s *Siege) spread() {
 	}
 }
 
-// Ripple returns the centre and the radius of the growing ring that kills the horde. A seal sends out a ring when it
-// breaks, and the heart when the warden arrives. If there is no ring, radius is 0.
+// Ripple returns the centre and the radius of the growing ring that kills all enemies but wardens. A seal sends out a
+// ring when it breaks, and the heart when the warden is announced. If there is no ring, radius is 0.
 func (s *Siege) Ripple() (at vec, radius float32) { return s.center, s.shock }
 
 // Title returns the title of the realm.

@@ -115,9 +115,10 @@ type Cooldowns struct {
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what the game left out because a tier, a pool or the list of a tick's spawns was full. If an enemy does
-// not get a status, such as burning, that counts as Enemies. Walls also counts realms whose files could not be used.
-// Quads and Soot concern only the picture: no rule reads them, and the hash excludes them.
+// Lost counts what the game left out because a tier, a pool or the list of a tick's spawns was full. It counts over all
+// runs. An orb that does not fit into the list of spawns, and a status that an enemy does not get, such as burning,
+// count as Enemies. Walls also counts realms whose files could not be used. Quads and Soot concern only the picture: no
+// rule reads them, and the hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
 	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
@@ -189,8 +190,8 @@ func (l *Lost) Counts() [LostKinds]int {
 }
 
 // Lacking returns the losses that last until the realm ends: Quads, Soot, Spawns and Walls are 1 if the realm has this
-// loss. All other fields are 0. [Lost] counts such a loss when the realm begins, and not in later ticks. Call Lacking
-// between [Game.Begin] and [Game.End]: before the first Begin it panics, and after End the result has no meaning.
+// loss. All other fields are 0. [Lost] counts such a loss when the realm begins, and not in later ticks. After
+// [Game.End] the result has no meaning.
 func (g *Game) Lacking() (l Lost) {
 	for _, c := range [...]struct {
 		n     *int

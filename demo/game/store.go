@@ -281,7 +281,7 @@ func (s *store) close() error {
 	return s.guard.Close()
 }
 
-// Leaks returns the blocks that the game has allocated in this realm and not freed, with call sites. Without
+// Leaks returns the blocks of lists that the game has allocated in this realm and not freed, with call sites. Without
 // Config.Guard it returns nil.
 func (g *Game) Leaks() []guard.Leak {
 	if g.store.guard == nil {

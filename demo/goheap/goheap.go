@@ -2,7 +2,8 @@
 // allocators with one in tiers.
 //
 // [Plain] makes an object for each block and leaves it to the collector. [Pooled] reuses freed blocks. Both are safe
-// for concurrent use. Only pointers keep a block alive, so callers must store them where the collector finds them.
+// for concurrent use. Only pointers keep a block alive, so callers must store them where the collector finds them. It
+// does not look into blocks: they must contain no Go pointers.
 package goheap
 
 import (
@@ -14,7 +15,8 @@ import (
 // Plain makes an object of the Go heap for each block. Blocks are zeroed. Free does nothing.
 type Plain struct{}
 
-// Alloc returns a zeroed block, aligned to align, a power of two. The error is always nil.
+// Alloc returns a zeroed block, aligned to align, a power of two. The error is always nil: if size is too large, Alloc
+// panics as make does.
 func (Plain) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if align <= 8 {
 		return unsafe.Pointer(unsafe.SliceData(make([]uint64, (size+7)/8))), nil

@@ -4,9 +4,10 @@
 // # The idea
 //
 // A [Player] looks at a [Frame], which lists what is drawn in physical pixels, and answers with its [Hands]. It can
-// read, it can recognize pictures, and it reacts after a quarter of a second. At first it does nothing. It flies,
-// fires, dashes, collects embers, follows arrows and attacks hexagons only after it has read a text about the action.
-// It finds its way around the walls that it sees, and uses the map to notice that it is stuck.
+// read, it can recognize pictures, and it reacts after a quarter of a second. At first it only clicks PLAY, and the
+// first of three gifts. It flies, fires, dashes, collects embers, follows arrows and attacks hexagons only after it has
+// read a text about the action. It finds its way around the walls that it sees, and uses the map to notice that it is
+// stuck.
 //
 // The package imports nothing of the game. The same frames give the same hands.
 package newcomer

@@ -1,5 +1,5 @@
-// Package notices contains the licences of third-party code that the game links on any system: Go, its packages and the
-// modules of go.mod. The demo prints them (-notices), and its page has them as NOTICES.txt.
+// Package notices contains the licences of third-party code that the game links on any of its systems: Go with its
+// standard library, and modules. The demo prints them (-notices), and its page has them as NOTICES.txt.
 //
 //	go generate ./demo/notices    writes NOTICES.txt from the packages that ./demo links
 //

@@ -64,8 +64,8 @@ func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (
 	return b, nil
 }
 
-// A Building is a realm that is being built, on a goroutine of its own. That goroutine allocates nothing: Start has
-// allocated all blocks. Call the methods of a Building on the goroutine that owns the allocator.
+// A Building is a realm that is being built, on a goroutine of its own. That goroutine does not use the allocator:
+// Start has allocated all blocks. Call the methods of a Building on the goroutine that owns the allocator.
 type Building struct {
 	r     *Realm
 	mem   memory.Allocator
@@ -77,9 +77,9 @@ type Building struct {
 }
 
 // Start allocates the memory from mem and begins to build. The realm takes about 3.5 MiB, and 1.7 MiB more until Wait
-// returns. The realm keeps info, and nothing of walls. The caller must keep walls until the realm is built, and must
-// call Wait. The building goroutine calls pause for each row of work, so that a host with a single thread can do other
-// work in between. pause may be nil.
+// returns. If mem has less, Wait returns the error. The realm keeps info, and nothing of walls. The caller must keep
+// walls until the realm is built, and must call Wait. The building goroutine calls pause for each row of work, so that
+// a host with a single thread can do other work in between. pause may be nil.
 func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Building {
 	if pause == nil {
 		pause = func() {}
@@ -123,10 +123,10 @@ func (b *Building) Done() bool {
 	}
 }
 
-// Wait waits until the realm is built and returns it. The start, the heart and the seals must not lie in a wall or too
-// near to one, and paths must lead to them from the start. Otherwise the error is a *FileError. It names the file if
-// [Open] made the Building, but not if [Start] did. Other errors wrap an error of the allocator. After an error all
-// blocks are freed. Call Wait once.
+// Wait waits until the realm is built and returns it. At the start, the heart and each seal there must be a node with
+// links, as [Realm.Node] finds it, and paths must lead from the start to the others. Otherwise the error is a
+// *FileError. It names the file if [Open] made the Building, but not if [Start] did. Other errors wrap an error of the
+// allocator. After an error all blocks are freed. Call Wait once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
 	memory.FreeSlice(b.mem, b.nodes)
@@ -143,7 +143,7 @@ func (b *Building) Wait() (*Realm, error) {
 }
 
 // Bare returns a realm without walls and paths. It allocates no blocks. Use it if a realm's file cannot be read, or if
-// memory is short. All methods work, and all paths are straight lines.
+// memory is short. All paths are straight lines. All methods work, but with a nil info Place and Guide panic.
 func Bare(info *Info) *Realm { return &Realm{Info: info} }
 
 // Unknown returns a description of a realm of which only the name is known. The heart is in the middle of the world,
@@ -312,7 +312,7 @@ func (r *Realm) leadAll(nodes []entry, pause func()) error {
 	return nil
 }
 
-// Place returns the place to which a guide leads: a seal, or the heart. It panics if guide is out of range.
+// Place returns the place to which a guide leads: a seal, or the heart. It panics if guide is not from 0 to Heart.
 func (r *Realm) Place(guide int) vec {
 	if guide == Heart {
 		return vec(r.Info.Heart)

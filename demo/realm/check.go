@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// Check verifies the invariants. For each invariant it reports the first cell or node that breaks it. It takes some
-// hundredths of a second.
+// Check verifies the invariants. For each invariant it reports the first cell, node or guide that breaks it. It takes
+// some hundredths of a second. A [Bare] realm has nothing to verify.
 func (r *Realm) Check() error {
 	if r.clear == nil {
 		return nil

@@ -16,7 +16,7 @@
 //	meet   |  384 x  384 bytes |    the cell, of a node's 16, in which its links meet
 //	edges  |  384 x  384 bytes |    a bit for each of the 8 links
 //	open   |  384 x  384 bytes |    the least clearance of a node's cells
-//	cost   |  384 x  384 bytes |    what entering a node costs beyond the link: narrow nodes cost more
+//	cost   |  384 x  384 bytes |    what leaving a node costs beyond the link: narrow nodes cost more
 //	guide  |  384 x  384 bytes |    five times: the direction to a seal, or to the heart
 //
 // The allocator of [Start] contains all of these. In play it is the manager's level, and the data ends with the level.
@@ -25,9 +25,11 @@
 //
 // # Cost
 //
-//	Slide, Solid, Sees, Guide    a few loads; no allocation
+//	Slide, Solid, Near, Guide    a few loads; no allocation
+//	Sees                         a few loads for each step of the line, and small steps near walls; no allocation
 //	Start and Wait               proportional to the cells; see BenchmarkBuild
-//	Flow                         see BenchmarkField; the game goroutine pays two channel operations
+//	Flow                         see BenchmarkField; for each field the game goroutine pays a call of Hunt.Count, the
+//	                             allocation of two buffers, and two channel operations
 //
 // # Concurrency and errors
 //

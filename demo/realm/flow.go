@@ -12,8 +12,8 @@ import (
 // Lanes is the number of lanes of a [Flow]. Each lane has a [Field] of its own, which leads to its own place.
 const Lanes = 3
 
-// Ahead is the number of ticks from the request of a [Field] to its use. Refresh is the number of ticks after which a
-// field to the same node is requested again, because the crowd has moved.
+// Ahead is the number of ticks from the request of a [Field] to its use. Refresh is the least number of ticks after
+// which a field to the same node is requested again, because the crowd has moved.
 const (
 	Ahead   = 8
 	Refresh = 20
@@ -29,7 +29,8 @@ var errSearch = fmt.Errorf("realm: no space for a search: %w", memory.ErrOutOfMe
 
 // A Hunt determines the fields. Flow.Update calls its methods, on the game goroutine.
 type Hunt interface {
-	// Goal returns the node to which a lane should lead, or -1 if the lane needs no new field.
+	// Goal returns the node to which a lane should lead, as [Realm.Node] numbers it, or -1 if the lane needs no new
+	// field. In a [Bare] realm it must return -1.
 	Goal(lane int) int32
 	// Count writes the number of enemies, at most 255, in each node of a window. The entry into[y*Window+x] is for node
 	// (x0+x, y0+y). All Window*Window entries are 0 before the call. Paths avoid nodes with many enemies.
@@ -135,9 +136,9 @@ func (r *Realm) Node(p vec) int32 {
 }
 
 // Update puts the fields that were requested [Ahead] ticks ago into use. Each tick Update looks at one lane, in turn.
-// It requests a new field for this lane if h.Goal returns another node than that of the lane's field, or if [Refresh]
-// ticks have passed since the last request. A lane has at most one request in flight. Update returns the number of
-// requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
+// It requests a new field for this lane if the lane has none, if h.Goal returns another node than that of the field, or
+// if [Refresh] ticks have passed since the last request. A lane has at most one request in flight. Update returns the
+// number of requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
 //
 // If there is no memory for a search or a field, the error wraps that of the allocator, such as memory.ErrOutOfMemory,
 // and that lane keeps its field. The other lanes are updated all the same.

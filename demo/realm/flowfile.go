@@ -36,8 +36,9 @@ type savedField struct {
 	bytes []byte
 }
 
-// SaveFile saves in a file the fields in use and the computed fields that are not in use yet. Call [Flow.Rest] before
-// you save or load, or the error wraps save.ErrBusy. During a load the worker allocates the memory of the fields.
+// SaveFile saves in a file, or loads, the fields in use and the computed fields that are not in use yet. If requested
+// fields were not computed, the error wraps save.ErrBusy: call [Flow.Rest] before. During a load the worker allocates
+// the memory of the fields.
 func (f *Flow) SaveFile(c *save.Coder) {
 	if f.busy(c) {
 		return

@@ -47,9 +47,9 @@ func (f *Flow) next() result {
 	return res
 }
 
-// SaveState saves the fields in use and the computed fields that are not in use yet. Call [Flow.Rest] before you save
-// or load, or the error wraps save.ErrBusy. The blocks of the fields lie in the memory that begins at base. The Set
-// must save this memory before the Flow.
+// SaveState saves or loads the fields in use and the computed fields that are not in use yet. If [Flow.Rest] was not
+// called since the last request, the error wraps save.ErrBusy. The blocks of the fields lie in the memory that begins
+// at base. The Set must save this memory before the Flow.
 func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
 	if f.busy(c) {
 		return

@@ -103,10 +103,11 @@ func clamp(v, lo, hi float32) float32 {
 	return lo
 }
 
-// Slide keeps a disc that has moved to *p with velocity *v out of the walls. It pushes the disc out, and reflects the
-// part of *v that points into the wall. This part keeps the share `bounce` of its speed. A disc that was in the open
-// stays in the open at any speed, but may jump over a wall thinner than its step. If pushing fails, *p becomes from,
-// where the disc was before, and all of *v is reflected. Slide reports whether the disc touched a wall.
+// Slide keeps a disc that has moved to *p with velocity *v out of the walls. It pushes the disc out by up to CellSize,
+// and reflects the part of *v that points into the wall. This part keeps the share `bounce` of its speed. If from,
+// where the disc was before, is not in a wall, *p is not in one afterwards, at any speed. The rim of the disc may still
+// be in a wall, and a step may jump over a thinner wall. If pushing fails, *p becomes from, and all of *v is reflected.
+// Slide reports whether the disc touched a wall.
 func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 	if !r.Near(*p, radius) {
 		return false
@@ -173,8 +174,9 @@ func (r *Realm) Sees(a, b vec) bool {
 	return true
 }
 
-// Guide returns the direction from a place towards the goal of a guide, along the paths, as a vector of length 1. At
-// the goal, and if no path leads there, the vector is zero. Guide panics if guide is out of range.
+// Guide returns the direction from a place towards the goal of a guide, along the paths, as a vector of length 1. If no
+// path leads there, the vector is zero. It is also zero in the node of the goal, and in a [Bare] realm only at the goal
+// itself. Guide panics if guide is not from 0 to Heart.
 func (r *Realm) Guide(guide int, p vec) vec {
 	if r.clear == nil {
 		return engine.Normalize(r.Place(guide).Sub(p))

@@ -123,7 +123,7 @@ func (s *search) take(i int32) {
 // points to +x, and higher numbers turn towards +y. 0 is no direction.
 const Directions = 252
 
-// Headings are the vectors of the directions, of length 1. The vector of direction 0 is zero.
+// Headings are the vectors of the directions, of length 1. The vectors of 0 and of numbers above Directions are zero.
 var Headings = func() (h [256]vec) {
 	for i := range Directions {
 		h[i+1] = engine.Heading(float32(i) * (6.2831855 / Directions))

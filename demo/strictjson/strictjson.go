@@ -1,5 +1,6 @@
-// Package strictjson reads JSON files from untrusted sources. Unknown fields and text after the value are errors. A quote
-// of a file in an error has at most 40 bytes.
+// Package strictjson reads JSON files from untrusted sources. Unknown fields and text after the value are errors. As in
+// encoding/json, the case of a field's name does not matter, and of a field that is given twice the last one counts. A
+// quote of a file in an error has at most 40 bytes.
 package strictjson
 
 import (
@@ -66,9 +67,10 @@ const (
 	unknown = `unknown field "`
 )
 
-// Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes numbers, names of fields
-// and the values of fields with the option "string" in full length. An error of an UnmarshalJSON or UnmarshalText is cut,
-// too, if it quotes as %q does. The result has only the text of err, and wraps nothing.
+// Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes numbers, names of
+// fields and the values of fields with the option "string" in full length. Short also cuts the quotes of an
+// UnmarshalJSON or UnmarshalText that quotes as %q does. The result has the text of err without the prefix "json: ",
+// and wraps nothing. err must not be nil.
 func Short(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if number := "number "; errors.As(err, &wrong) && len(wrong.Value) > len(number)+quoted {

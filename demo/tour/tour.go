@@ -1,7 +1,7 @@
-// Package tour flies a spark over a realm by a fixed path, to test streaming. The path passes every
-// sector, over all walls, at the speed of a fast player.
+// Package tour flies a spark over a realm by a fixed path, to test streaming. The path leads over all walls, at the
+// speed of a fast player, and brings every sector into view.
 //
-// A [Path] is a function of its [Kind], its start and the tick. It draws nothing and reads no clock.
+// A [Path] is a function of its [Kind], its places and the tick. It draws nothing and reads no clock.
 package tour
 
 import (
@@ -20,9 +20,9 @@ type Kind uint8
 
 // The tours.
 const (
-	None   Kind = iota
-	Rows        // along rows that are two sectors high; in each row the spark flies back once
-	Zigzag      // the same path, but after each 80 ticks forward the spark flies 40 ticks back
+	None   Kind = iota // no tour
+	Rows               // along rows that are two sectors high; in each row the spark flies back once
+	Zigzag             // the same path, but after each 80 ticks forward the spark flies 40 ticks back
 )
 
 var names = [...]string{"", "rows", "zigzag"}
@@ -46,8 +46,8 @@ func Parse(name string) (Kind, error) {
 }
 
 const (
-	// Speed is the speed of a tour, in units a second. A player who has taken the gift of haste twice and dashes
-	// whenever possible has this speed on average.
+	// Speed is the speed of a tour, in units a second. Legs take whole ticks, so that a tour is slightly slower. A
+	// player who has taken the gift of haste twice and dashes whenever possible has this speed on average.
 	Speed   = 308
 	edge    = 400  // units between the path and the sides of the realm
 	stride  = 1148 // units between two places of a row

@@ -15,8 +15,8 @@
 //	*.br, *.gz                  the same, compressed, for servers that send these, as nginx with
 //	                            brotli_static or Caddy with precompressed; where a server sends
 //	                            strata.wasm as it is, the page takes one of these and unpacks it
-//	assets/                     sounds, and surveys of the ground, which the game fetches when it
-//	                            needs them
+//	assets/                     sounds, and surveys and pictures of the ground, which the game fetches
+//	                            when it needs them
 //
 // Addresses are relative: any folder of any server will do.
 package main

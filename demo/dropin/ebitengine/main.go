@@ -23,7 +23,8 @@ type Game struct {
 	overlay *overlay.Overlay // +
 }
 
-// Update ends the memory frame of the previous tick, which was drawn, and begins the memory frame of this tick.
+// Update ends the memory frame of the previous tick, and begins the memory frame of this tick, which Draw uses. While
+// the overlay has frozen the game, the frame stays.
 func (g *Game) Update() (err error) {
 	g.overlay.Update()      // +
 	if g.overlay.Frozen() { // + so that F5 freezes the game

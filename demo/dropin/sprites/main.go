@@ -6,7 +6,7 @@
 //	strata    a pool with handles; the list lies in frame memory
 //
 // For the first two variants the list is a slice that is reused. The command runs all variants in turn in one process,
-// and slice twice. A ratio within the spread of the two runs of slice is a tie. There is no window:
+// and slice twice. A ratio between the quartiles of slice against itself is a tie. There is no window:
 //
 //	go run ./demo/dropin/sprites
 package main

@@ -23,8 +23,8 @@ type File struct {
 	Assets  []Asset
 }
 
-// Ambient describes the particles in the air. Rate is the number of new particles a second. Kind is the name of a kind
-// that the game knows.
+// Ambient describes the particles in the air. Rate is the number of new particles a second. Kind is a name for their
+// kind, which the game does not use yet.
 type Ambient struct {
 	Rate float32
 	Kind string
@@ -32,12 +32,12 @@ type Ambient struct {
 
 // An Asset is a picture of the realm. Pictures with the lowest Priority are loaded first.
 type Asset struct {
-	ID       string
+	ID       string // unique in its File
 	File     string // a path in the file system of the game
 	Priority int
 }
 
-// AssetOf returns the id of the asset whose path or base name is file. If there is none, it returns "".
+// AssetOf returns the id of the first asset whose path or base name is file. If there is none, it returns "".
 func (f *File) AssetOf(file string) string {
 	for _, a := range f.Assets {
 		if a.File == file || path.Base(a.File) == file {
