@@ -136,9 +136,9 @@ func (r *Realm) Node(p vec) int32 {
 }
 
 // Update puts the fields that were requested [Ahead] ticks ago into use. Each tick Update looks at one lane, in turn.
-// It requests a new field for this lane if the lane has none, if h.Goal returns another node than that of the field, or
-// if [Refresh] ticks have passed since the last request. A lane has at most one request in flight. Update returns the
-// number of requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
+// It requests a new field if the lane has none, if h.Goal returns another node than that of the field, or if [Refresh]
+// ticks have passed since the last request. A lane has at most one request in flight. Update returns the number of
+// requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
 //
 // If there is no memory for a search or a field, the error wraps that of the allocator, such as memory.ErrOutOfMemory,
 // and that lane keeps its field. The other lanes are updated all the same.
