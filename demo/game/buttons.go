@@ -2,8 +2,8 @@ package game
 
 import "github.com/strata-go/strata/engine"
 
-// The buttons of this game. Fire acts while it is held, the others in the tick of the press. In a hit-stop, when
-// [Game.Tick] runs no system, a press of Dash or Choose is lost.
+// The buttons of this game. Fire acts while it is held, the others in the tick of the press. In a hit-stop (see
+// [Game.Tick]) a press of Dash, Choose1, Choose2 or Choose3 is lost.
 const (
 	Fire engine.Buttons = 1 << iota
 	Dash

@@ -32,7 +32,8 @@ func (g *Game) Statuses() (n [StatusKinds]int) {
 	return n
 }
 
-// Omens iterates over the enemies that are announced and have not appeared.
+// Omens iterates over the enemies that are announced and have not appeared. An Omen is valid until the next tick, the
+// load of a state or [Game.End].
 func (g *Game) Omens() iter.Seq[*Omen] {
 	return func(yield func(*Omen) bool) {
 		for _, o := range g.cast.omens.All() {

@@ -56,7 +56,7 @@ type Run struct {
 	Ticks      uint64 // ticks of all runs
 	Played     uint64 // ticks in which the player lived
 	Round      int    // how many times all realms were played
-	Cleared    int    // realms completed
+	Cleared    int    // realms in which the warden has fallen
 	Kills      int
 	Score      int64
 	Multiplier int // of points: 1, and 1 more for every 12 kills since the player was last damaged, up to 9

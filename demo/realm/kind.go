@@ -13,7 +13,7 @@ type Enemy uint8
 // The kinds of enemies.
 const (
 	Drifter Enemy = iota // round, follows in curves
-	Lancer               // an arrow, charges in a straight line after a tell
+	Lancer               // an arrow, aims for a moment and then charges in a straight line
 	Swarm                // tiny, flocks by the dozen
 	Warden               // large, shoots rings
 	enemyKinds

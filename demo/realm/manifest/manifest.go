@@ -15,10 +15,10 @@ import (
 
 // A File is the content of one manifest. It lies in the Go heap. Treat it as read-only.
 type File struct {
-	Name    string // lower case letters, digits, - and _; the file is Name.json
-	Title   string // shown to the player
-	Next    string // name of the realm that follows; "" for the last one, after which package session begins again with the first
-	Palette [5]realm.Color
+	Name    string         // lower case letters, digits, - and _; the file is Name.json
+	Title   string         // shown to the player
+	Next    string         // name of the next realm; "" for the last one, after which the first realm of the run follows
+	Palette [5]realm.Color // dark to light
 	Ambient Ambient
 	Assets  []Asset
 }

@@ -18,7 +18,7 @@ const maxBytes = 1 << 20
 // Parse parses and validates a manifest. If name ends in .json, its base name without .json must be the name of the
 // realm. Every field of the schema is required, and no other is allowed. Parse keeps nothing of data and never panics.
 // Every error is an [*Error], with a line for each mistake: name, the path of the field, and what is allowed. After 20
-// lines the last one has the number of the others. Fields, types, version and colours are checked first, and the other
+// lines another one has the number of the rest. Fields, types, version and colours are checked first, and the other
 // values only if all of these are right. If the JSON is invalid or too large, only one mistake is reported. Example:
 //
 //	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
