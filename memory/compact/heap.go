@@ -106,8 +106,9 @@ type Config struct {
 	// fewer bytes left, or if the page source refuses a step, fewer bytes are committed. 0 means 256 KiB, or Reserve
 	// if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
-	// Blocks is the number of records, of 56 bytes each, that New allocates: at most 2^30, and on 32-bit systems less
-	// than 2 GiB of them. 0 means 1024. If there are more blocks, the records are copied to a larger array.
+	// Blocks is the number of records that New allocates, of 56 bytes each, on 32-bit systems 40. The maximum is 2^30,
+	// and on 32-bit systems less than 2 GiB of records. 0 means 1024. If there are more blocks, the records are copied
+	// to a larger array.
 	Blocks int
 }
 

@@ -16,8 +16,8 @@ import (
 //
 // A search loads the eight control bytes of the group that the hash selects, and compares the entries whose seven bits
 // agree. If none of the eight slots is vacant, it continues in the next group. At most three quarters of the slots are
-// taken. Entries of a cluster lie in the order of their hashes, and Delete closes the gap. A Map therefore has no
-// tombstones, and does not get slower with age.
+// taken. Entries of a cluster, a run of taken slots, lie in the order of their hashes, and Delete closes the gap. A Map
+// therefore has no tombstones, and does not get slower with age.
 //
 // The order of the entries does not depend on history. Two Maps with equal entries, seeds and numbers of slots
 // iterate in one order. The bytes of their tables are equal, except for padding and signs of zeros in V, which are

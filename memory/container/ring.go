@@ -147,8 +147,8 @@ func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	return all[r.head : r.head+first : r.head+first], all[: r.n-first : r.n-first]
 }
 
-// All returns an iterator over indices and elements, first to last. The loop may change the Ring: each step visits
-// the element that has the next index at the time of the step, and the iteration ends when there is none.
+// All returns an iterator over indices and elements, first to last. The loop may change the Ring. Each step visits the
+// element that has the next index at that time. The iteration ends when there is none.
 func (r *Ring[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(r.n); i++ {

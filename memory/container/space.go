@@ -32,15 +32,15 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // build, before they read elements. After the close, Free of a container that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc, Resize or Free, such as that of page.Limit.OnSoft. The function may
-// read containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
-// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. Strings.Release panics, too,
-// if it must free the block of a string above 987 bytes. If the function is called during a Shrink and adds more
+// read containers, change elements and remove elements. If it makes a container of this Space allocate, resize or free
+// a block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. Strings.Release panics,
+// too, if it must free the block of a string above 987 bytes. If the function is called during a Shrink and adds more
 // elements than fit the smaller block, Shrink panics with a *memory.Misuse. The container then keeps its old block and
 // all elements. During the Free of an old block, the container already uses the new block. During the Free of its only
 // block, the container is empty.
 //
-// If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
-// that need memory then fail, and the error wraps [ErrNoBase].
+// If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls that
+// need memory, and a Shrink in place, then fail with an error that wraps [ErrNoBase].
 type Space struct {
 	base  unsafe.Pointer
 	a     memory.Allocator

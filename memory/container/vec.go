@@ -125,8 +125,7 @@ func (v *Vec[T]) appendSlow(sp *Space, x T) error {
 }
 
 // AppendSlice adds the elements of xs at the end. If AppendSlice fails, it returns an error as Append does and adds
-// none. The slice xs may be a part of v, also if some of its elements have been removed from the end of v since xs was
-// made.
+// none. The slice xs may be a part of v, even if v has become shorter since xs was made.
 func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
@@ -259,8 +258,7 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 
 // Check returns the errors in the metadata, or nil. It does not look at the elements. Only an error, or the first call
 // for a type, allocates on the Go heap. If the allocator has rounded the size up, or in debug builds, Check may call
-// Resize of the allocator to verify the size. Check then counts as a write: no other goroutine may use the Vec at the
-// same time (see [Space]).
+// Resize of the allocator to verify the size. Check then counts as a write, for which [Space] has the rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{findings.List{Of: "container: Vec"}}
 	v.check(sp, &r, "elements")

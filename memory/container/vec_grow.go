@@ -111,8 +111,8 @@ func (v *Vec[T]) move(sp *Space, n int) error {
 	return nil
 }
 
-// All returns an iterator over indices and elements, first to last. The loop may change the Vec: each step visits the
-// element that has the next index at the time of the step, and the iteration ends when there is none.
+// All returns an iterator over indices and elements, first to last. The loop may change the Vec. Each step visits the
+// element that has the next index at that time. The iteration ends when there is none.
 func (v *Vec[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(v.n); i++ {

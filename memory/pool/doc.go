@@ -39,7 +39,7 @@
 //	All                     the next live bit; inlines
 //	Runs                    the next run of up to 64 live objects, as a slice; inlines
 //	Registry.NewIn, FreeIn  New or Free after a map lookup; a *Pool needs none
-//	Reset                   Blocks: clears the bits; Pool: a step for each live object
+//	Reset                   Blocks: clears the bits; Pool: a step for each slot that was used
 //	Trim                    a step for each slot that was used
 //	Check                   a step and a temporary bit for each slot with metadata
 //

@@ -124,10 +124,10 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 }
 
 // New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, New
-// returns memory.ErrClosed itself. If Cap slots are live or retired, the error names the pool and wraps
-// memory.ErrOutOfMemory, without an allocation. If memory cannot be committed, the error names the pool and wraps that of
-// page.Prefix.Ensure. If the Go heap has no space for the metadata, the error wraps that of page.ProbeHeap. A failed
-// New returns the zero Handle and nil.
+// returns memory.ErrClosed itself. If Cap slots are live or retired, the error wraps memory.ErrOutOfMemory, without an
+// allocation. If memory cannot be committed, the error wraps that of page.Prefix.Ensure. If the Go heap has no space
+// for the metadata, the error wraps that of page.ProbeHeap. An error that wraps memory.ErrOutOfMemory names the pool. A
+// failed New returns the zero Handle and nil.
 //
 // Cost: a pop from the stack of vacant slots, a generation, a bit and the zeroing. If the stack is empty, New prepares
 // up to 64 slots in at most 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may

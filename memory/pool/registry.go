@@ -79,7 +79,7 @@ func Of[T any](r *Registry) (*Pool[T], bool) {
 }
 
 // NewIn allocates a zeroed T in the pool of T. If T has a pool, NewIn returns the results of [Pool.New]. If T has none,
-// the error is memory.ErrClosed if r is closed, and wraps [ErrUnregistered] if r is open.
+// NewIn fails: on a closed r the error is memory.ErrClosed, on an open r it wraps [ErrUnregistered].
 func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	p, ok := Of[T](r)
 	switch {

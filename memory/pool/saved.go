@@ -11,10 +11,11 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, a
-// handle is valid if it was valid when the state was saved, and its object has the same address. A state from a file
-// keeps the slots of objects but not their addresses, and only handles in the loaded state are valid. Loading also sets
-// the generations back. A handle that was made after the state was saved may therefore later belong to another object.
+// SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, the
+// handles that were valid when the state was saved are valid again, and their objects have the same addresses. If
+// another process loads a file, objects have the same slots but other addresses, and only the handles in the file are
+// valid. Loading also sets the generations back. A handle that was made after the state was saved may therefore later
+// belong to another object.
 //
 // If the saved pool had another capacity, loading fails with an error that wraps save.ErrLayout. A file only needs a
 // capacity of at least the slots that had an object or were prepared by [Pool.New]. If the pool is closed, saving and

@@ -20,8 +20,8 @@ import (
 // slab.Heap with Config.Large, a tlsf.Heap with several pools and a composition of two have no range.
 type Target = memory.AnyFreer
 
-// RunFreer is an optional interface of a target that frees many blocks in one call and makes the checks of FreeAny
-// for each block. slab.Heap implements RunFreer. Debug builds (-tags memdebug or -race) do not use FreeRun, and call
+// RunFreer is an optional interface of a target. FreeRun frees many blocks in one call, with the checks of FreeAny for
+// each block. slab.Heap implements RunFreer. Debug builds (-tags memdebug or -race) do not use FreeRun, and call
 // FreeAny for each block.
 type RunFreer interface {
 	// FreeRun frees the blocks that start `offs` bytes from base, in order. It must stop at the first block that it

@@ -38,7 +38,7 @@ const (
 //
 // Builds with memfast omit the compare-and-swap. These builds check the address range and the class, and refuse
 // pointers into recycled spans. They detect a double free only when blocks move to the Central, and only if the class
-// would have more free blocks than exist. The Free, Flush or Close that moves the blocks then panics.
+// would have more free blocks than exist. The Free, FreeAny, Flush or Close that moves the blocks then panics.
 type Cache struct {
 	// Invariants, verified by Check:
 	//

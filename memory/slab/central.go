@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Central makes a [Heap] safe for concurrent use: each method except Generation locks a mutex and calls the method
-// of Heap. Any goroutine may call a Central. To lock less often, give each goroutine a [Cache] of the Central: a
-// Cache takes the lock once for a batch of blocks.
+// A Central makes a [Heap] safe for concurrent use: each method except Generation and States locks a mutex and calls
+// the method of Heap. Any goroutine may call a Central. To lock less often, give each goroutine a [Cache] of the
+// Central: a Cache takes the lock once for a batch of blocks.
 //
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
 // Central or any of its Caches. Such a block must not be passed to a method of the Heap.

@@ -74,8 +74,9 @@ func (t ClassTable) String() string {
 }
 
 // Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. If the table is unknown or
-// maxSize is above 64 KiB, Sizes returns nil. If maxSize, rounded up to a multiple of 16, is no multiple of 4096, a
-// heap has one more class, for aligned requests. Sizes allocates in the Go heap.
+// maxSize is above 64 KiB, Sizes returns nil. If maxSize is 0, the only size is 16: unlike Config.MaxSize, 0 does not
+// mean 4096. If maxSize, rounded up to a multiple of 16, is no multiple of 4096, a heap has one more class, for aligned
+// requests. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

@@ -19,7 +19,8 @@ const absent = vacant - 1
 const fillStep = 64 << 10
 
 // TrimStep decommits at most `most` bytes of unused memory, or one page if a page is larger. The result is the number
-// of bytes, 0 if there is no unused page. TrimStep calls the source at most once. The first steps decommit memory above
+// of bytes, 0 if there is no unused page. TrimStep calls the source at most once. A second call returns memory that a
+// failed load of a state has left committed, and the result does not count it. The first steps decommit memory above
 // the highest span in use, later steps memory between spans. If the source prefers a boundary for commits, as with huge
 // pages, the bytes between two boundaries count as a page. TrimStep recycles no spans: see [Heap.Sweep]. Alloc commits
 // the memory again when it needs it. For the heap of a [Central], and within a function that the source calls during a

@@ -192,13 +192,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // If size is 0, Alloc returns a block of the smallest class. For an alignment above 16, Alloc uses the smallest class
 // that fits the size and is a multiple of the alignment.
 //
-// If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size is
-// above MaxSize, Alloc returns the results of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
+// If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. For a size
+// above MaxSize, Alloc returns the results of Config.Large. If Large is nil, the error is memory.ErrTooLarge. If the
 // reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
 // memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. Other errors of the
 // source are returned unchanged.
 //
-// A failed Alloc changes Failures, and no other result of Classes and Stats, with two exceptions. If a function of
+// Of the results of Classes and Stats, a failed Alloc changes at most Failures, with two exceptions. If a function of
 // [Heap.OnShort] has freed blocks, they stay freed. If the source has granted only a part of the memory, Committed,
 // Free and LargestFree can be higher. Failures does not count the errors of Large. An Alloc that the function of
 // page.Limit.OnSoft calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
@@ -209,9 +209,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
 // commit memory. Before a commit, Alloc may recycle empty spans of other classes, in time proportional to the free
 // blocks and the KiB in use. If the memory is exhausted, Alloc recycles them only if the request then succeeds. A
-// refusal looks at the spans of the blocks that were freed since the last refusal. It looks at all spans if spans were
-// recycled since, or if no refusal since then was for so small a span. In memfast builds each refusal after a Free
-// looks at all spans.
+// refused Alloc looks at the spans of the blocks that were freed since the last refusal. It looks at all spans if spans
+// were recycled since then, or if all requests refused since needed a larger span. In memfast builds each refusal after
+// a Free looks at all spans.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -411,10 +411,9 @@ func (h *Heap) Base() unsafe.Pointer {
 }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. If no block has started at p, Generation calls the method Generation of Config.Large, or returns 0 if
-// Large has no such method. This also holds for every p outside the reservation, and in other builds for every p.
-// Package remote uses Generation to detect stale frees. Generation is safe for concurrent use, also after Close, if
-// Generation of Large is.
+// modulo 2^32. If no block has started at p, and in other builds, Generation returns the result of Generation of
+// Config.Large, or 0 if Large has no such method. Package remote uses Generation to detect stale frees. Generation is
+// safe for concurrent use, also after Close, if Generation of Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n

@@ -17,8 +17,8 @@ import (
 // is no Resizer, or newSize is not above MaxSize, Resize returns false.
 //
 // Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If oldSize is above MaxSize and p is outside
-// the reservation, Resize of Large checks p and oldSize. If Large is no Resizer, p and oldSize are checked with Owns
-// and SizeOf of Large, or not at all if Large lacks these methods. Cost: a few table lookups.
+// the reservation, Resize of Large checks p and oldSize. If Large is no Resizer, Resize checks p with Owns and oldSize
+// with SizeOf of Large, as far as Large has these methods. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {

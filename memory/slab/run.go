@@ -9,9 +9,9 @@ import (
 // implements remote.RunFreer. FreeRun looks up the class once for consecutive blocks of the same KiB.
 //
 // FreeRun checks every address as [Heap.FreeAny] does. Instead of a panic it stops at the first address that fails a
-// check, for example after a double free. It also stops at a block of Config.Large, a block that was allocated from a
-// Central, and a block that is older than the last BeginEpoch. The caller must then pass this address to FreeAny, which
-// frees the block or panics. On a closed heap FreeRun returns 0.
+// check, for example after a double free. It also stops at a block of Config.Large. Except in memfast builds it stops
+// at a block of a Central, and at a block that is older than the last BeginEpoch. The caller must then pass this
+// address to FreeAny, which frees the block or panics. On a closed heap FreeRun returns 0.
 func (h *Heap) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	// Keeping the depth of the stack in a register over a run gained 3 %: too little.
 	const perUnit = unitShift - granuleShift

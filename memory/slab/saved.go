@@ -17,8 +17,8 @@ import (
 // memory.
 //
 // If [save.Coder.Whole] returns true for all memory below the highest address in use, that memory is copied at once. If
-// not, each span is copied as a whole if Whole returns true for the span. In a canonical slot only live blocks are
-// copied: see [save.Set.NewCanonical] for the exceptions.
+// not, each span for which Whole returns true is copied as a whole. In a canonical slot only live blocks are copied:
+// see [save.Set.NewCanonical] for the exceptions.
 //
 // Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error wraps save.ErrBusy:
 // add the Central instead. The error wraps save.ErrBusy also within a function that the page source calls during a call

@@ -21,12 +21,12 @@ const (
 )
 
 // TrimStep returns at most `most` bytes of free memory to the page source, with at most one call of the source. A
-// second call returns what a failed load of the state has left committed, which no result counts. If a page or
-// Config.Granule is larger than `most`, TrimStep may return one page or granule nevertheless. The first steps return
-// memory at the end of a pool, further steps memory in one of the largest free blocks. The result is the number of
-// returned bytes. It is 0 if neither the end of a pool nor that block has a free page. A heap has at most 1,024 ranges
-// of returned memory between its blocks. If it has 1,024, TrimStep returns only memory at the end of pools. Blocks that
-// wait because of Config.QuickBytes are not returned.
+// second call returns memory that a failed load of a state has left committed, and the result does not count it. If a
+// page or Config.Granule is larger than `most`, TrimStep may return one page or granule nevertheless. The first steps
+// return memory at the end of a pool, further steps memory in one of the largest free blocks. The result is the number
+// of returned bytes. It is 0 if neither the end of a pool nor that block has a free page. A heap has at most 1,024
+// ranges of returned memory between its blocks. If it has 1,024, TrimStep returns only memory at the end of pools.
+// Blocks that wait because of Config.QuickBytes are not returned.
 //
 // If the source prefers a boundary for commits, as with huge pages, the bytes between two boundaries count as a page.
 // Alloc and Resize commit returned memory again when they need it. If the function of page.Limit.OnSoft calls TrimStep
