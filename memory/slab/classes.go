@@ -184,11 +184,15 @@ func (l *ladder) serves(ci uint8, size uintptr) bool {
 	if i >= uintptr(len(l.tab)) {
 		return false
 	}
-	ok := l.tab[i] == ci
-	for k := range l.aligned {
-		ok = ok || l.aligned[k][i] == ci
+	if lowest := l.tab[i]; lowest >= ci { // no alignment gets a lower one
+		return lowest == ci
 	}
-	return ok
+	for k := range l.aligned {
+		if l.aligned[k][i] == ci {
+			return true
+		}
+	}
+	return false
 }
 
 // check verifies the equations above the type. Cost: proportional to rungs and alignments.
