@@ -151,6 +151,14 @@ func TestWithin_PanelsLieInIt(t *testing.T) {
 	g.picture(int(Tiers))
 	g.want("6 more tiers: turn to a wider screen")
 	g.want("static")
+	window := ebiten.NewImage(320, 500)
+	defer window.Deallocate()
+	g.o.Avoid(image.Rectangle{})
+	g.o.Within(image.Rect(0, 100, 320, 500))
+	g.o.Draw(window)
+	if b := g.o.Bottom(); !g.o.Covers(0, b-1, 320, 1) || g.o.Covers(0, b+1, 320, 500) { // it counted from the rectangle
+		t.Errorf("%+v from %v on, and Bottom is %v", g.o.placed, g.o.scr.y, b)
+	}
 	(*Overlay)(nil).Within(image.Rectangle{})
 }
 

@@ -223,7 +223,7 @@ func (o *Overlay) Bottom() float32 {
 	most := float32(0)
 	for _, p := range o.placed {
 		if !split || p.y < over {
-			most = max(most, (p.y+p.h)*o.scr.scale)
+			most = max(most, o.scr.y+(p.y+p.h)*o.scr.scale)
 		}
 	}
 	return most
