@@ -204,8 +204,8 @@ func (r *Realm) Steer(d uint8, p vec) vec {
 	return h
 }
 
-// Open returns a place close to p that has space for a disc of this radius. It searches rings of cells around p. If no
-// place within 63 cells has the space, it returns p.
+// Open returns a place close to p that has space for a disc of about this radius: p itself, or the middle of a cell of
+// the rings around p. If no cell within 63 cells has the space, it returns p.
 func (r *Realm) Open(p vec, radius float32) vec {
 	if r.clear == nil {
 		return vec{clamp(p[0], radius, World-radius), clamp(p[1], radius, World-radius)}

@@ -15,21 +15,38 @@ import (
 	"strings"
 )
 
-// Decode reads one value into v, whose type must not contain itself. If anything follows the value, Decode fails.
-// Decode also returns the offset in data at which it stopped, for a message.
+// Decode reads one value into the variable that v points to. The type of v must not contain itself. If anything follows
+// the value, Decode fails. at is an offset in data, for a message: that of the byte that is not JSON, or the end of the
+// value of a wrong type. For all else it is the end of what was read. After an error the variable may have changed. The
+// error wraps none of encoding/json.
 func Decode(data []byte, v any) (at int64, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
+		at := offset(err, d.InputOffset(), int64(len(data)))
 		if err = Short(err); strings.HasPrefix(err.Error(), unknown) {
 			err = fmt.Errorf("%w; allowed are %s", err, strings.Join(fields(reflect.TypeOf(v)), ", "))
 		}
-		return d.InputOffset(), err
+		return at, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return d.InputOffset(), errors.New("something behind the object; allowed is one object")
 	}
 	return d.InputOffset(), nil
+}
+
+// offset returns where in length bytes an error is. A Decoder stops before a value that is not JSON, so it does not say.
+func offset(err error, stopped, length int64) int64 {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return min(max(syntax.Offset-1, 0), length) // the offset is behind the byte that is wrong
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return min(wrong.Offset, length)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return length
+	}
+	return stopped
 }
 
 // fields returns the names of the fields of a type. Those of a field's own type follow it in braces.
