@@ -35,7 +35,7 @@ type Exhausted struct {
 	Op     string  // the operation that failed, as "page: commit" or "tlsf: alloc"
 	Need   uintptr // the bytes that the request needs
 	Have   uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
-	Limit  uintptr // the capacity, budget or reservation, also if Cause is another reason; Need or 0 if there is none
+	Limit  uintptr // the capacity, budget or reservation, also if Cause is the reason; if there is no limit, Need or 0
 	Advice string  // what raises Limit, as "raise tiers.Config.Budget[Level]"; "" if unknown or if Cause is the reason
 	Cause  error   // the error of the operating system, of the page source or of package page, or nil
 }

@@ -24,9 +24,9 @@ import (
 //
 //	p, err = memory.Grow(a, p, oldSize, newSize, 16)
 //
-// Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects this
-// misuse before anything changes. A [Sizer] also detects it before anything changes, except for an oldSize that is
-// too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
+// Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects this misuse
+// before anything changes. A [Sizer] also detects it before anything changes, except for a wrong oldSize that does not
+// exceed SizeOf. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
 // new block. If a is neither a Resizer nor a Sizer, and the block stays at its address, the misuse is not detected.
 //
 // A block of a stack.End or arena.StepBack cannot move, because only the newest block can be freed. If the block cannot

@@ -59,7 +59,8 @@
 //	Resize of Linear, Growing           constant; the newest block only, in    none
 //	                                    place
 //	Resize of Region                    a word for each KiB of the old size;   none
-//	                                    the last block of its region, in place
+//	                                    growth beyond the rounding: only the
+//	                                    last block of its region
 //	RefTo, Ref.Get                      constant; if blocks above the object   16 bytes for each reclaim
 //	                                    were reclaimed, Get is a binary        that ended a Ref, few at a
 //	                                    search                                 time
@@ -109,6 +110,8 @@
 //	expired mark or Ref        always (Get returns false)   no marks     no marks
 //	stale pointer of a frame   faults in memdebug builds
 //	use after Close            always                       always       always
+//
+// A double free is detected only until a new block uses the bytes. After that the second Free may free the new block.
 //
 // In a Linear a block of size 0 may have the address of the next block. A Free of size 0 at the start of a block with
 // bytes therefore does nothing; debug builds tell the two blocks apart. A block of size 0 takes one byte in a StepBack

@@ -75,8 +75,8 @@ func (o Op) String() string {
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
 // the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
-// has changed. If several Counters share one heap, close or reset the heap and not a Counter: Reset of a Counter
-// resets inner, and so frees the blocks of the others.
+// has changed. If several Counters share one heap, close the heap and not a Counter. To reset the heap, call Reset of
+// every Counter before the next Alloc: each call resets inner, and so frees the blocks of all Counters.
 //
 // Alignment, zeroing and lifetimes are as in inner. The Counter belongs to one goroutine at a time, even if inner is
 // safe for concurrent use. Cost: two probes of a hash table for each Alloc and Free, and 16 bytes for each slot of the

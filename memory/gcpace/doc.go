@@ -30,7 +30,7 @@
 //
 //	operation    cost
 //	BeginLevel   some microseconds, and the rest of a collection that is under way
-//	EndLevel     some microseconds, and a collection if one is due
+//	EndLevel     the same, and a collection if one is due
 //	Collect      a collection
 //	Stats        about a microsecond; nothing is allocated
 //
@@ -47,10 +47,10 @@
 // without the pacer a collection would have run during the level. Third, the program calls Collect or runtime.GC. So
 // only these calls add collections.
 //
-// A level that makes less garbage than the headroom has no collection, with two exceptions. A memory limit may
+// A level that makes less garbage than the headroom has no collection, with three exceptions. A memory limit may
 // require a collection. The runtime begins a collection if none ran for two minutes; [Config.Suspend] prevents this
-// collection. With several pacers, a collection at the end of a level of one pacer may fall into a level of another
-// pacer.
+// collection. A part of the headroom may be used up when the level begins: see [Config.Headroom]. With several pacers,
+// a collection at the end of a level of one pacer may fall into a level of another pacer.
 //
 // # Source
 //

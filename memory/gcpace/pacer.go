@@ -20,8 +20,8 @@ type Config struct {
 	// (GOMEMLIMIT, debug.SetMemoryLimit) is not changed, and stays in force.
 	//
 	// If the program calls debug.SetGCPercent while pacers are open, the program's value stays, also after Close. The
-	// pacers resume when the program restores the value that SetGCPercent returned, or opens another pacer. If GOGC
-	// is off before New, it stays off.
+	// pacers resume when the program restores the value that SetGCPercent returned, or opens another pacer without Keep.
+	// If GOGC is off before New, it stays off.
 	Keep bool
 
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means 256
@@ -30,14 +30,16 @@ type Config struct {
 	//
 	// The headroom counts from the size of the heap at the last measurement. Every pacer without Keep measures the heap
 	// in New, BeginLevel, EndLevel, Collect and Close, after each collection, and one second after the collection. If
-	// the heap is larger than the program's own GOGC would let it become, the headroom counts from that limit. When the
-	// headroom is used up, the heap may grow by another four tenths of it before a collection begins and ends.
+	// the heap is larger than the program's own GOGC would let it become, the headroom counts from that limit, so a part
+	// of it is used up already. When the headroom is used up, the heap may grow by another four tenths of its growth
+	// since the last collection, until a collection has begun and ended.
 	Headroom int64
 
 	// Suspend turns GOGC off at BeginLevel. The suspension ends at EndLevel or Close, or within a quarter of a second
 	// after the process has allocated Headroom bytes. A collection in the level restarts this count of bytes. After the
-	// suspension GOGC is finite again, and a collection begins before the heap has grown by another four tenths of
-	// Headroom. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
+	// suspension GOGC is finite again, and a collection begins before the heap has grown by another four tenths of its
+	// growth since the last collection. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend
+	// has no effect.
 	//
 	// While GOGC is off, the runtime does not begin the collection that is otherwise due after two minutes without one.
 	// If the program sets a finite GOGC during the suspension, the program's value stays. If the program sets GOGC=off,
@@ -108,8 +110,9 @@ func (p *Pacer) Close() error {
 	return nil
 }
 
-// BeginLevel begins a level with the whole headroom, unless the program has changed GOGC. If a level is open,
-// BeginLevel ends it first, as EndLevel does. With [Config.Keep] and after Close, BeginLevel only counts the
+// BeginLevel begins a level with the whole headroom. The headroom is smaller if the heap is already too large for the
+// program's own GOGC (see [Config.Headroom]). If the program has changed GOGC, the headroom does not apply. If a level
+// is open, BeginLevel ends it first, as EndLevel does. With [Config.Keep] and after Close, BeginLevel only counts the
 // collections of the level.
 //
 // BeginLevel waits until a running collection ends. If GOGC is off or was changed by the program, with Config.Keep, and

@@ -11,9 +11,9 @@ import (
 // blocks and their bytes.
 //
 // If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If Reset of
-// inner panics, no block is freed. If inner is a memory.Owner, too, it may have passed on blocks of another allocator,
-// which it does not own: the guard then frees these blocks with Free of inner. If inner is no Resetter, the guard frees
-// all blocks with Free of inner: live blocks from the newest on, then the quarantine.
+// inner panics, no block is freed. An inner that is also a memory.Owner may have blocks of another allocator, which it
+// does not own: the guard frees these blocks with Free of inner. If inner is no Resetter, the guard frees all blocks
+// with Free of inner: live blocks from the newest on, then the quarantine.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})

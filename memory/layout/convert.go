@@ -48,9 +48,9 @@ func (p *Planner) note(format string, args ...any) {
 // the function and the error are nil, copy the bytes: the types are equal and have no bool to verify. The parameter
 // `where` is the first name in the paths of errors and notes. Both types must pass [Type.Check].
 //
-// If a field cannot be converted, or if two fields of the file get one name, Plan returns an error that contains the
-// name. If p.Renamed is the cause, because it names a field that `to` lacks or gives two fields one name, the error
-// wraps [ErrMigration].
+// If two fields of the file get one name, or if a field cannot be converted and p.Lenient is false, Plan returns an
+// error that contains the name. If p.Renamed is the cause, because it names a field that `to` lacks or gives two fields
+// one name, the error wraps [ErrMigration].
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
 		if !to.Has("bool") {

@@ -36,7 +36,7 @@ type Migration struct {
 	// fails before the call. The argument component is a pointer to the value, such as *Hull, and is valid during the
 	// call. An error of the function ends the reading. If the program has no Go type of this name, the error wraps
 	// ErrMigration. There is one exception: a save.Set with a function, or with a State that does not return its types
-	// (see save.Portable). It does not know all types. It passes the name to Changed, and reads the file.
+	// (see save.Portable). Such a Set does not know all types: it passes the name to Changed, and reads the file.
 	//
 	// The function is not called for values that are fields or elements of other types. For a value of a save.Set it may
 	// be called several times: before loading, with a copy, and while the file is loaded. The function must therefore

@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check returns the errors in the metadata, or nil. Cost: proportional to the live blocks.
+// Check returns the errors in the metadata, or nil. Cost: proportional to the live blocks and the marks.
 func (e *End) Check() error {
 	if e.base == nil {
 		return nil

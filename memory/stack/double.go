@@ -110,8 +110,8 @@ func join(mem *page.Prefix, a, b *End) memory.Stats {
 	return s
 }
 
-// Check returns the errors in the metadata of the buffer and both Ends, or nil. Cost: proportional to the live
-// blocks.
+// Check returns the errors in the metadata of the buffer and both Ends, or nil. Cost: proportional to the live blocks
+// and the marks.
 func (d *Double) Check() error {
 	errs := []error{d.mem.Check(), d.bottom.Check(), d.top.Check(), checkLimit(&d.mem, d.top.origin)}
 	if d.bottom.wall != &d.top.edge || d.top.wall != &d.bottom.edge {

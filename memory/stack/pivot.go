@@ -112,8 +112,8 @@ func (p *Pivot) Stats() memory.Stats {
 	return join(&p.mem, &p.forward, &p.backward)
 }
 
-// Check returns the errors in the metadata of the buffer and both Ends, or nil. Cost: proportional to the live
-// blocks.
+// Check returns the errors in the metadata of the buffer and both Ends, or nil. Cost: proportional to the live blocks
+// and the marks.
 func (p *Pivot) Check() error {
 	errs := []error{p.mem.Check(), p.forward.Check(), p.backward.Check(), checkLimit(&p.mem, p.forward.limit)}
 	if p.forward.origin != p.backward.origin {
