@@ -10,7 +10,7 @@ package memory
 //	Live  == Allocs - Frees
 type Stats struct {
 	Reserved  uint64 // bytes of reserved address space
-	Committed uint64 // bytes of Reserved that may be used; what the system promises: package page, "Overcommit"
+	Committed uint64 // bytes of Reserved that may be used; for what the system promises see package page, "Overcommit"
 	InUse     uint64 // bytes in live blocks, including padding, rounding and bytes that Free could not reclaim
 	Peak      uint64 // high-water mark of InUse; some allocators document it as an upper bound
 	Live      uint64 // live blocks

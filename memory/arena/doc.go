@@ -50,7 +50,7 @@
 //	                                    plus the zeroing of New
 //	Growing.Alloc                       the same behind a call; TryAlloc       the same
 //	                                    inlines
-//	Mark, Rewind, Reset, Advance        constant, plus the hooks registered    40 bytes for a mark
+//	Mark, Rewind, Reset, Advance        constant, plus the hooks registered    at most 40 bytes for a mark
 //	                                    since
 //	Region.Reset                        a bit for each 16 bytes of regions     none
 //	                                    that were used

@@ -231,13 +231,14 @@ func (f *Frames) age(i int) uint64 {
 // run, newest first, and its blocks are freed. If a hook panics, no frame begins or expires, and the next Advance runs
 // the remaining hooks.
 //
-// Advance commits the buffer of the new frame when the buffer is first used. If the commit fails, the new frame has no
-// capacity, and Alloc fails with the error of the commit. The next frame with this buffer tries the commit again. If
-// the function of page.Limit.OnSoft panics during the commit, Advance panics with the same value and no frame begins.
-// In this case, builds with -tags memdebug have freed the blocks of the oldest frame already. An Advance that the
-// function of page.Limit.OnSoft calls during the commit panics with a *memory.Misuse. Advance panics with a
-// *memory.Misuse if the ring is closed, or if a hook of the frame that expires is running. If a hook or a commit ends
-// the source, the ring is closed afterwards. Cost: constant, plus the hooks.
+// Advance commits the buffer of the new frame when the buffer is first used. Builds with -tags memdebug commit it again
+// whenever they have decommitted it. If the commit fails, the new frame has no capacity, and Alloc fails with the error
+// of the commit. The next frame with this buffer tries the commit again. If the function of page.Limit.OnSoft panics
+// during the commit, Advance panics with the same value and no frame begins. In this case, builds with -tags memdebug
+// have freed the blocks of the oldest frame already. An Advance that the function of page.Limit.OnSoft calls during the
+// commit panics with a *memory.Misuse. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the
+// frame that expires is running. If a hook or a commit ends the source, the ring is closed afterwards. Cost: constant,
+// plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()

@@ -116,9 +116,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. If align is valid and the arena
 // is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
-// exceeds the capacity, the error is LinearConfig.Full, in a [Frames] FramesConfig.Full. By default it wraps
-// memory.ErrOutOfMemory. In a frame whose commit failed, it is the error of the commit: see [Frames.Advance]. Cost:
-// about a dozen instructions, inlined.
+// exceeds the capacity, the error is LinearConfig.Full, in a [Frames] FramesConfig.Full. By default Full wraps
+// memory.ErrOutOfMemory. In a frame whose commit failed, Alloc returns the error of the commit: see [Frames.Advance].
+// Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask

@@ -75,7 +75,7 @@ type hook struct {
 // freed, all marks stay valid, and the remaining hooks stay registered. If the source ends, also within a hook, the
 // arena is closed and the remaining hooks are dropped.
 //
-// f may allocate from the arena, free blocks of it and make marks; its blocks are freed with the other blocks. If f
+// f may allocate from the arena, free blocks of it and make marks. New blocks are freed with the other blocks. If f
 // calls Reset, Rewind, Close, OnReset or RunHooks of the arena, the call panics with a *memory.Misuse. OnReset panics
 // with a *memory.Misuse if the arena is closed, if one of its hooks is running, or if f is nil.
 func (l *Linear) OnReset(f func()) {

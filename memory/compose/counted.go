@@ -68,10 +68,10 @@ func (o Op) String() string {
 // foreign or interior pointer and a wrong size panic with a *memory.Misuse before inner is called. Requests of size 0
 // take one byte of inner, so that each block has its own address. [Counter] describes the statistics.
 //
-// A Reset of inner frees blocks without this Counter. These blocks stay live in the statistics of the Counter until
-// Reset of the Counter. If Alloc of inner returns the address of such a block again, Alloc panics with a
-// *memory.Misuse; the old block then counts as freed, and the next call works. If inner reports fewer live blocks
-// than the Counter has, Check returns an error.
+// A Reset of inner, or a Rewind or Advance of an arena, frees blocks without this Counter. These blocks stay live in
+// the statistics of the Counter until Reset of the Counter. If Alloc of inner returns the address of such a block
+// again, Alloc panics with a *memory.Misuse; the old block then counts as freed, and the next call works. If inner
+// reports fewer live blocks than the Counter has, Check returns an error.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
 // the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
