@@ -71,7 +71,7 @@
 //
 // An Allocator or Stomp belongs to one goroutine at a time. The canaries and patterns lie in inner's memory, or in
 // the pages of a Stomp. All metadata lies in the Go heap, where no overflow of a block reaches it. After a block was
-// returned to inner, the guard keeps only its address, as a number.
+// returned to inner, the guard keeps its address as a number, not as a pointer.
 //
 // # Source
 //
