@@ -110,10 +110,10 @@ func (p *Pacer) Close() error {
 	return nil
 }
 
-// BeginLevel begins a level with the whole headroom. The headroom is smaller if the heap is already too large for the
-// program's own GOGC (see [Config.Headroom]). If the program has changed GOGC, the headroom does not apply. If a level
-// is open, BeginLevel ends it first, as EndLevel does. With [Config.Keep] and after Close, BeginLevel only counts the
-// collections of the level.
+// BeginLevel begins a level with the whole headroom. Without Config.Suspend the headroom is smaller if the heap is
+// already too large for the program's own GOGC (see [Config.Headroom]). If the program has changed GOGC, the headroom
+// does not apply. If a level is open, BeginLevel ends it first, as EndLevel does. With [Config.Keep] and after Close,
+// BeginLevel only counts the collections of the level.
 //
 // BeginLevel waits until a running collection ends. If GOGC is off or was changed by the program, with Config.Keep, and
 // after Close, it waits only for a collection that another pacer runs.
