@@ -80,8 +80,9 @@ type (
 	// ranges, Base returns nil. The function Extent returns the size of the range.
 	Baser interface{ Base() unsafe.Pointer }
 
-	// A Checker verifies all its metadata and returns the broken invariants, joined into one error, or nil. Check
-	// ends even if the metadata has cycles. The cost is proportional to the metadata.
+	// A Checker verifies all its metadata and returns the broken invariants, joined into one error, or nil. Check ends
+	// even if the metadata has cycles. Unless the comment of the method says otherwise, the cost is proportional to the
+	// metadata.
 	Checker interface{ Check() error }
 )
 

@@ -3,7 +3,7 @@ package memory
 // Stats is a snapshot of an allocator's statistics. A Stats has no pointers. Amounts are in bytes unless the comment
 // of the field says otherwise.
 //
-// These relations hold for every allocator and are checked by memtest.Run:
+// These relations hold for every allocator, unless its comment says otherwise, and are checked by memtest.Run:
 //
 //	InUse <= Committed <= Reserved
 //	InUse <= Peak

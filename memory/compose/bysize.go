@@ -14,9 +14,10 @@ import (
 //
 // The size that is passed to Free and Resize selects the part. If the size is on the wrong side of limit, the wrong
 // part gets the pointer, and panics if it detects foreign pointers. FreeAny and SizeOf call Owns of small to select the
-// part. The range that small owns must therefore contain no block of large. If the old and the new size are on
-// different sides of limit, Resize checks only the block and its old size, and returns false. If a part is full, the
-// other part does not serve its requests: use [NewFallback] for that.
+// part. Small must therefore own all its blocks, which a slab.Heap with Config.Large does not. The range that small
+// owns must contain no block of large. If the old and the new size are on different sides of limit, Resize checks only
+// the block and its old size, and returns false. If a part is full, the other part does not serve its requests: use
+// [NewFallback] for that.
 //
 // Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the sum
 // of both peaks, is an upper bound. LargestFree is that of large if it exceeds limit. If not, it is that of small, at

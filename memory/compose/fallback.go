@@ -11,9 +11,10 @@ import (
 //
 //	f, err := compose.NewFallback(scratch, heap)
 //
-// The parts must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and
-// names the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig,
-// too. The range that first owns must contain no block of second.
+// The parts must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and names
+// the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig, too. First
+// must own all its blocks, which a slab.Heap with Config.Large does not. The range that first owns must contain no
+// block of second.
 //
 // If first owns the address of a block, calls with the block go to first. If not, they go to second. Second therefore
 // refuses a pointer that neither part owns. A block may also be freed directly in its part. Resize does not move a
