@@ -42,10 +42,10 @@
 // A Pacer belongs to one goroutine. Different pacers may belong to different goroutines. The pacing applies to the
 // whole process.
 //
-// While a pacer without [Config.Keep] is open, there are three ordinary causes of a collection. First, the Go heap
-// has grown by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and
-// without the pacer a collection would have run during the level. Third, the program calls Collect or runtime.GC. So
-// only these calls add collections.
+// While a pacer without [Config.Keep] is open, there are three ordinary causes of a collection. First, the Go heap has
+// grown by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and without the
+// pacer a collection would have run by then. Third, the program calls Collect or runtime.GC. So only these calls add
+// collections.
 //
 // A level that makes less garbage than the headroom has no collection, with three exceptions. A memory limit may
 // require a collection. The runtime begins a collection if none ran for two minutes; [Config.Suspend] prevents this
