@@ -38,9 +38,9 @@
 //	small and large blocks; a second allocator  any                                  one, or any     package compose
 //	all memory of a game                        all                                  all             tiers.Manager, which contains most of these
 //
-// [Grow] and [GrowSlice] change the size of a block of any [Allocator], in place if the allocator can. Package
-// container has a growing array, a queue, a hash table and a table of strings. These containers take their memory from
-// any [Baser] with one range of addresses.
+// [Grow] and [GrowSlice] change the size of a block of any [Allocator], in place if the allocator can.
+// Package container has a growing array, a queue, a hash table and a table of strings. These containers take their
+// memory from any [Baser] with one range of addresses.
 //
 // memory/README.md lists where the game of this repository uses each allocator.
 //
