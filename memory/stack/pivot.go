@@ -72,10 +72,10 @@ func (p *Pivot) Extend(block unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return p.forward.Resize(block, oldSize, newSize)
 }
 
-// Bytes returns the bytes between the two edges: every live block (of size 0: one byte), the padding of alignments
-// above 1, and the bytes that backward blocks gave up by shrinking. The bytes belong to the Pivot. The slice is valid
-// until the next change of one of the Ends, the load of a state, Close or the end of the source. If the Pivot is
-// closed, Bytes returns nil.
+// Bytes returns the bytes between the two edges: every live block, the padding of alignments above 1, and the bytes
+// that backward blocks gave up by shrinking. A block of size 0 has one byte. The bytes belong to the Pivot. The slice
+// is valid until the next change of one of the Ends, the load of a state, Close or the end of the source. If the Pivot
+// is closed, Bytes returns nil.
 func (p *Pivot) Bytes() []byte {
 	if p.forward.base == nil {
 		return nil
