@@ -9,7 +9,7 @@ const (
 	Move                // how to fly
 	Fire                // how to aim and fire
 	Collect             // that embers buy gifts
-	Gift                // that a gift is offered
+	Gift                // that gifts are offered
 	Seals               // the goal, and the arrow
 	Dash                // how to dash
 	Rewind              // how to rewind

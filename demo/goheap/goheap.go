@@ -2,8 +2,8 @@
 // allocators with one in tiers.
 //
 // [Plain] makes an object for each block and leaves it to the collector. [Pooled] reuses freed blocks. Both are safe
-// for concurrent use. Only pointers keep a block alive, so callers must store them where the collector finds them. It
-// does not look into blocks: they must contain no Go pointers.
+// for concurrent use. Only pointers keep a block alive, so callers must store them where the collector finds them. The
+// collector does not look into blocks: they must contain no Go pointers.
 package goheap
 
 import (
