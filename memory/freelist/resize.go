@@ -8,9 +8,10 @@ import (
 
 // Resize changes the size of a live block in place and reports whether it did. Shrinking always works. A block can grow
 // beyond its last granule if enough free memory follows it. At the end of the heap Resize commits memory for this. If
-// Resize returns false, no block has changed. If the commit calls the function of page.Limit.OnSoft, and that function
-// allocates the new memory, Resize returns false after the commit. Resize panics with a *memory.Misuse if p is nil, if
-// the heap is closed, and for the misuse that [Heap.Free] detects.
+// Resize returns false, no block has changed, except that the heap is closed if the source has ended during the commit.
+// If the commit calls the function of page.Limit.OnSoft, and that function allocates the new memory, Resize returns
+// false after the commit. Resize panics with a *memory.Misuse if p is nil, if the heap is closed, and for the misuse
+// that [Heap.Free] detects.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)

@@ -14,9 +14,9 @@
 // # How old it is
 //
 // An object is counted as live until a collection has freed it. So that live and freed objects are of the same moment,
-// the runtime publishes its samples up to two collections late. [Profile.AsOf] is the end of the last collection but
-// one. All allocations before AsOf are counted. Later ones may be counted, for example after a call of runtime.GC. Two
-// collections make the profile current.
+// the runtime publishes its samples up to two collections late. [Profile.AsOf] is the end of the collection before the
+// last one. All allocations before AsOf are counted. Later ones may be counted, for example after a call of runtime.GC.
+// Two collections make the profile current.
 //
 // # Use it when, and when not
 //

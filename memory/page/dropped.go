@@ -18,6 +18,7 @@ type Dropped struct {
 	Site  string  // the callers that made the Prefix, innermost first, at most six
 }
 
+// String returns a line with the size of the reservation and the callers.
 func (d Dropped) String() string {
 	return fmt.Sprintf("page: %d bytes of address space were reserved and never closed, by %s", d.Bytes, d.Site)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // New makes a Manager: it reserves the address space of all tiers, and commits no memory yet. Unless Config.GC.Keep is
-// set, New raises GOGC for the whole process, as [gcpace.New] does. With the zero Config the metadata takes about 110
+// set, New raises GOGC for the whole process, as [gcpace.New] does. With the zero Config the metadata takes about 120
 // KiB of the Go heap. If the configuration is invalid, the error wraps memory.ErrConfig and names the field. If the
 // system refuses even the smallest tiers, the error wraps memory.ErrOutOfMemory. Any other error of Config.Source is
 // wrapped, too. After an error nothing stays reserved, unless Config.Source fails to release it.

@@ -23,8 +23,8 @@
 //	        that are built on PoolSource and registered    those that have a reset
 //	Slab    slab.Heap, up to 4 KiB                         block by block; EndLevel reports leaks
 //	Large   tlsf.Heap, above 4 KiB                         block by block; EndLevel reports leaks
-//	Inbox   a tlsf.Heap per worker goroutine               block by block, by the worker or the
-//	                                                       game; EndLevel reports leaks
+//	Inbox   a tlsf.Heap per worker goroutine               block by block, from any goroutine;
+//	                                                       EndLevel reports leaks
 //
 // The calls come in this order. Any other order is an error that wraps [ErrOrder]:
 //
