@@ -221,8 +221,9 @@ func programSum(b []byte) uint32 {
 
 // ParseProgram reads the content of a program file. It verifies the checksum and every operation. An alloc must name a
 // vacant slot, a free or resize a live slot with its size. Shift must be in the range of its [OpKind], and 0 for kinds
-// that do not allocate. Slot, Size and Old of a tick must be 0. The Ops of the result may share the memory of b: the
-// caller must not change b. The error wraps ErrVersion or ErrFormat, also for a truncated file.
+// that do not allocate. Old must be 0 except in a resize, and so must Slot and Size of a tick. Only frees may follow the
+// operations of the trace. The Ops of the result may share the memory of b: the caller must not change b. The error
+// wraps ErrVersion or ErrFormat, also for a truncated file.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {
@@ -295,16 +296,20 @@ func (p *Program) verify() error {
 		if least, most := shiftsOf(op.Kind); op.Shift < least || op.Shift > most || op.Tier > maxTier {
 			return bad("kind %d has the alignment 1<<%d and tier %d: 1<<%d to 1<<%d and at most %d are allowed", op.Kind, op.Shift, op.Tier, least, most, maxTier)
 		}
+		if i >= p.Timed && op.Kind != OpFree {
+			return bad("it is not a free, after the end of the trace")
+		}
+		if op.Kind != OpResize && op.Old != 0 {
+			return bad("it is no resize and has the old size %d: only 0 is allowed", op.Old)
+		}
 		if op.Kind == OpTick {
-			if op.Slot != 0 || op.Size != 0 || op.Old != 0 {
-				return bad("a tick has slot %d, size %d and old size %d: only 0 is allowed", op.Slot, op.Size, op.Old)
+			if op.Slot != 0 || op.Size != 0 {
+				return bad("a tick has slot %d and size %d: only 0 is allowed", op.Slot, op.Size)
 			}
 			continue
 		}
 		if i < p.Timed {
 			operations++
-		} else if op.Kind != OpFree {
-			return bad("it is not a free, after the end of the trace")
 		}
 		if op.Slot >= uint32(p.Slots) || op.Size < leastSize {
 			return bad("slot %d of %d, %d bytes: at least %d bytes are allowed", op.Slot, p.Slots, op.Size, leastSize)
