@@ -510,6 +510,23 @@ func TestAllocator_FindsTheEndBehindABlockPassedOn(t *testing.T) {
 	}
 }
 
+func TestQuarantined_IsZeroAfterTheEndOfInner(t *testing.T) {
+	src := memtest.NewMortal(t, nil, 1<<20)
+	inner, err := slab.New(src.Carve, slab.Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(inner, Config{QuarantineBytes: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Free(mustAlloc(t, a, 100, 8), 100)
+	src.End(t)
+	if n := a.Quarantined(); n != 0 {
+		t.Errorf("%d bytes in quarantine", n)
+	}
+}
+
 func TestReset_HooksOfInnerSeeTheBlocksAsTheyWere(t *testing.T) {
 	l, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 1000})
 	if err != nil {

@@ -48,7 +48,10 @@ func (a *Allocator) bury(i uint32) {
 }
 
 // Quarantined returns the bytes of blocks in quarantine, with canaries. After Close, Quarantined returns 0.
-func (a *Allocator) Quarantined() uintptr { return a.held }
+func (a *Allocator) Quarantined() uintptr {
+	a.ended()
+	return a.held
+}
 
 // Flush verifies every block in quarantine, returns it to inner and reports damage. After Close, Flush does nothing.
 func (a *Allocator) Flush() {
