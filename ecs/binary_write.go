@@ -37,12 +37,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // in a component, names the same entity after reading.
 //
 // The file has a description of each component type: names, kinds and places of its fields. Values are written as they
-// are in memory. If a component of an archetype has a field that has no meaning in another process, WriteBinary returns
-// an error with the path of the field. Such fields are pointers, strings, slices, maps, functions, channels,
-// interfaces, uintptr, memory.Handle and the types of package container. WriteBinary also returns an error if a
-// component of an archetype has a name that is not UTF-8, or the name of another component type. A value with a
-// placeholder of [Task.Commands] is an error, too. Resources, events, pending commands, observers and ticks are not
-// written.
+// are in memory. WriteBinary checks the components of all archetypes, also of those without entities. If a component
+// has a field that has no meaning in another process, the error contains the path of the field. Such fields are
+// pointers, strings, slices, maps, functions, channels, interfaces, uintptr, memory.Handle and the types of package
+// container. WriteBinary also returns an error if a component of an archetype has a name that is not UTF-8, or the name
+// of another component type. A value with a placeholder of [Task.Commands] is an error, too. Resources, events, pending
+// commands, observers and ticks are not written.
 //
 // Other errors wrap the error of out, [io.ErrShortWrite], or [memory.ErrClosed] if the world closed itself. When
 // WriteBinary fails, a part may have been written: write to a new file, and rename it after success. Padding bytes

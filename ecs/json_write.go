@@ -52,7 +52,7 @@ const flushBytes = 32 << 10
 // A component of [World.RegisterSize] is written as hexadecimal digits. Other components are encoded by
 // encoding/json, which respects MarshalJSON, MarshalText and tags.
 //
-// WriteJSON returns an error if something would be lost:
+// WriteJSON returns an error if something would be lost. A type counts if an archetype has it, even without entities:
 //   - A value that encoding/json cannot encode, such as NaN, an infinity or a complex number. Give
 //     the type MarshalJSON and UnmarshalJSON.
 //   - An unexported field. Export it, or tag it json:"-" to omit it.

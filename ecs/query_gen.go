@@ -13,8 +13,8 @@ import (
 //
 // With, Without, Exclusive, To, ToAny, Writes and ChangedSince change the filter for all code that uses it, and return
 // the same filter. A later To with the same ID replaces the target. ToAny removes all targets, but the filter still
-// requires the relations. A later ChangedSince replaces an earlier one. Nothing undoes With, Without, Exclusive and Writes.
-// To narrow a filter that other code uses, narrow its [Filter1.Clone].
+// requires the relations. A later ChangedSince replaces an earlier one. Nothing undoes With, Without, Exclusive and
+// Writes. To narrow a filter that other code uses, narrow its [Filter1.Clone].
 type Filter1[A any] struct {
 	narrowing[*Filter1[A]]
 }

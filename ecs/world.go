@@ -32,7 +32,8 @@ type Config struct {
 	ChunkBytes int
 
 	// MaxChunkBytes is the largest block size: a power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes,
-	// but at most 4 MiB. If the allocator has blocks of one size only, such as a pool, set MaxChunkBytes to ChunkBytes.
+	// but at most 4 MiB. If the allocator has blocks of one size only, such as a pool, set MaxChunkBytes to ChunkBytes,
+	// and align the blocks to 64 bytes.
 	//
 	// An archetype takes the blocks below ChunkBytes first, see FirstChunkBytes. It then takes four blocks of
 	// ChunkBytes, four that are four times as large, and so on. After these all blocks have MaxChunkBytes. If many
@@ -191,7 +192,8 @@ type store struct {
 	cfg   Config
 }
 
-// New creates an empty world. Pointer-free columns are in chunks that the world allocates from mem. Close frees them.
+// New creates an empty world. Pointer-free columns are in chunks. The world allocates them from mem, aligned to 64
+// bytes, and Close frees them.
 //
 // The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
 // [memory.ErrConfig] and names the field. If mem has a Watch method that returns nil, because mem was closed, the error
