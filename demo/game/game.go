@@ -56,7 +56,7 @@ type Config struct {
 	Seed      uint64
 	Particles int       // the most particles alive; 0 means 20,000
 	Quads     int       // the quads of a frame, see Pass.Quads; below 256 Passes returns nil; 0 means 1,024
-	Guard     bool      // puts a guard.Allocator around the allocators of lists: canaries, quarantine, call sites
+	Guard     bool      // allocates lists through a guard.Allocator: canaries, quarantine, call sites
 	Enemies   int       // extra drifters from the start, all over the realm, for a stress run; 0 to 200,000
 	Heat      float32   // the least heat, 0 to 10
 	Tour      tour.Kind // if set, the player flies this path and cannot be steered

@@ -17,7 +17,7 @@ const (
 	GiftMines                 // lie behind, and go off
 	GiftBeam                  // through enemies up to a wall, along the aim
 	GiftHaste                 // faster, in flight and in fire
-	GiftHull                  // a second hull
+	GiftHull                  // two points of hull more, and a full hull
 	GiftFire                  // some shots burn the enemies around the hit
 	GiftFrost                 // some shots chill the enemies around the hit
 	GiftKinds     = iota

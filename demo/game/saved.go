@@ -50,8 +50,8 @@ func (g *Game) isSoot(p unsafe.Pointer) bool {
 	return p != nil && p == unsafe.Pointer(unsafe.SliceData(g.soot.Cells))
 }
 
-// Rest waits until the worker of the paths is idle. Before the game is saved or loaded, call Rest outside of a
-// frame of the manager, and then tiers.Manager.Rest.
+// Rest waits until the worker of the paths is idle. Before the game is saved or loaded, call Rest outside of a frame of
+// the manager. For a Set of [Game.AddTo] then also call tiers.Manager.Rest.
 func (g *Game) Rest() {
 	if g.horde.flow != nil {
 		g.horde.flow.Rest()
