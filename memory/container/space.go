@@ -62,9 +62,9 @@ func In(a memory.Allocator) (*Space, error) {
 	return sp, nil
 }
 
-// Use makes sp the Space of a. The rules are those of [In]. Use allocates on the Go heap only for an error, so it
-// suits an allocator that changes each frame. If Use fails, sp has not changed. Use panics with a *memory.Misuse
-// during an Alloc, Resize or Free for a container of sp.
+// Use makes sp the Space of a. The rules are those of [In]. Use allocates on the Go heap only for an error, so it suits
+// an allocator that changes each frame. Afterwards sp must not be used for containers of the earlier allocator. If Use
+// fails, sp has not changed. Use panics with a *memory.Misuse during an Alloc, Resize or Free for a container of sp.
 func (sp *Space) Use(a memory.Allocator) error {
 	sp.idle()
 	b, ok := a.(memory.Baser)

@@ -32,9 +32,11 @@ type Central struct {
 	caches int // that are open
 }
 
-// NewCentral returns a Central that shares h. After this call use the Central instead of h, also to free blocks that
-// h allocated before. The function of [Heap.OnShort] is not called any more. A second call for h returns the existing
-// Central. If h is closed, so is the Central. NewCentral itself is not safe for concurrent use.
+// NewCentral returns a Central that shares h. After this call use the Central instead of h, also to free blocks that h
+// allocated before. The function of [Heap.OnShort] is not called any more. Config.Large is called under the lock, by
+// any goroutine: other code must not use Large at the same time, unless Large is safe for concurrent use. A second call
+// for h returns the existing Central. If h is closed, so is the Central. NewCentral itself is not safe for concurrent
+// use.
 //
 // Cost in the Go heap: about 2.1 bytes for each reserved KiB, at once. Except in memfast builds, each range of 64 KiB
 // with blocks of the Central later costs one byte for every 16 bytes.

@@ -37,8 +37,9 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 // free at that moment. The field Free is the committed memory outside live blocks, including the unusable ends of
 // spans. Requested and Measured are 0, because the heap does not keep the requested sizes.
 //
-// LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed
-// memory. An empty span counts for its own class only, although Alloc can recycle it for another class.
+// LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed memory.
+// An empty span counts for its own class only, although Alloc can recycle it for another class. An Alloc of less than
+// LargestFree can still commit memory or fail, because its class may have no space.
 //
 // Cost: proportional to the number of classes. If recycling or alignment has left gaps between spans, Stats may also
 // read one byte for each KiB in use, and that for every class. Stats does not allocate.
