@@ -28,9 +28,10 @@
 //	churn     upper bound of the blocks that were freed within two frames of their allocation
 //
 // A steady leak is reported after 20 to 45 s. If memory use also varies in a cycle of half a minute, the report takes
-// up to two minutes. With a cycle of a minute it takes up to four minutes. The report ends 40 s after the leak, or a
-// minute after the leak if the cycle is slow. A cycle of several minutes is reported as a leak until it has fallen
-// once. go test -v -run Growth ./memory/meter prints how soon leaks are reported, and how exactly.
+// up to two minutes. With a cycle of a minute it takes up to four and a half minutes. The report ends 40 s after the
+// leak, or a minute after the leak if the cycle is slow. A cycle of several minutes is reported as a leak until it has
+// fallen once. STRATA_TEST=full go test -v -run Growth ./memory/meter prints how soon leaks are reported, and how
+// exactly.
 //
 // # go tool pprof
 //

@@ -44,7 +44,7 @@ type Prefix struct {
 //
 // Each commit of Ensure adds at least step bytes, rounded up to a Granule. The end of the reservation, a budget or the
 // source may allow less: see [Prefix.Ensure]. If step is 0, it is 1/32 of the committed bytes, rounded down to a
-// Granule, from a Granule to 256 KiB. A small heap thus stays small, and growing to 4 MiB takes about 100 system calls
+// Granule, from a Granule to 256 KiB. A small heap thus stays small, and growing to 4 MiB takes about 120 system calls
 // of a microsecond.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	src = cmp.Or(src, Default())
