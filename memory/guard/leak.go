@@ -38,7 +38,7 @@ func (a *Allocator) Now() uint64 { return a.allocs }
 
 // LeaksSince is [Allocator.Leaks] for newer blocks only. The parameter now is the result of an earlier call of
 // [Allocator.Now], for example at the beginning of a level. LeaksSince returns the live blocks that were allocated
-// after this call of Now, or nil if there are none.
+// after this call of Now, or nil if there are none. After a state was loaded, call Now again.
 func (a *Allocator) LeaksSince(now uint64) []Leak {
 	a.ended()
 	var l leakage
