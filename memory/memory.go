@@ -7,10 +7,10 @@ const MaxAlign = 4096
 
 // An Allocator allocates and frees raw blocks.
 //
-// Sizes and alignments are in bytes. An alignment is a power of two from 1 to [MaxAlign]. The caller owns a block
-// until the block is freed, until the allocator is reset or closed, or until its page source ends. The contents of a
-// block are not zeroed; [New] and [MakeSlice] zero them. A block must not contain a Go pointer, because the collector
-// does not scan it (see [PointerFree]).
+// Sizes and alignments are in bytes. An alignment is a power of two from 1 to [MaxAlign]. The caller owns a block until
+// the block is freed, until the allocator is reset or closed, or until its page source ends. Loading a state of package
+// save frees the blocks that the state does not have. The contents of a block are not zeroed; [New] and [MakeSlice]
+// zero them. A block must not contain a Go pointer, because the collector does not scan it (see [PointerFree]).
 //
 // An allocator is made by the constructor of its package; the zero value must not be used. An allocator belongs to
 // one goroutine at a time unless its documentation says otherwise. Builds with -race report use by two goroutines

@@ -19,9 +19,9 @@ import (
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
 // Blocks belong to the caller until the N-th Advance after their allocation. They end earlier at Free, at a Rewind of
-// the frame's arena, at Reset or Close, and when the source ends. A Frames belongs to one goroutine at a time. A Frames
-// is closed after Close, and after its source has ended. In a closed Frames, Alloc fails with memory.ErrClosed; Resize,
-// Advance, Reset, RunHooks and a Free of a block panic with a *memory.Misuse.
+// the frame's arena, at Reset or Close, when a state without them is loaded, and when the source ends. A Frames belongs
+// to one goroutine at a time. A Frames is closed after Close, and after its source has ended. In a closed Frames, Alloc
+// fails with memory.ErrClosed; Resize, Advance, Reset, RunHooks and a Free of a block panic with a *memory.Misuse.
 //
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.

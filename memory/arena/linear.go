@@ -18,9 +18,10 @@ import (
 //	base            last      off                     limit
 //	  | older blocks | newest  |  free                  | guard
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, or until
-// the source ends. A block of size 0 has no bytes and may share its address with another block. Only debug builds
-// (-tags memdebug or -race) detect a double free of a block of size 0. A Linear belongs to one goroutine at a time.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, until a
+// state without them is loaded, or until the source ends. A block of size 0 has no bytes and may share its address with
+// another block. Only debug builds (-tags memdebug or -race) detect a double free of a block of size 0. A Linear
+// belongs to one goroutine at a time.
 //
 // A Linear is closed after Close, and after its source has ended. In a closed Linear, Alloc fails with
 // LinearConfig.Closed, by default memory.ErrClosed; Resize, Mark, Rewind, OnReset, RunHooks, Reset and a Free of a

@@ -32,10 +32,10 @@ import (
 // blocks, the regions took six times the live bytes. When it freed the oldest blocks first, they took 1.1 to 1.2
 // times the live bytes. Use a slab for mixed lifetimes.
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them, or until the
-// source ends. A Region belongs to one goroutine at a time. A Region is closed after Close, and after its source has
-// ended. In a closed Region, Alloc fails with memory.ErrClosed; Resize, Reset and a Free of a block panic with a
-// *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them, until a state
+// without them is loaded, or until the source ends. A Region belongs to one goroutine at a time. A Region is closed
+// after Close, and after its source has ended. In a closed Region, Alloc fails with memory.ErrClosed; Resize, Reset and
+// a Free of a block panic with a *memory.Misuse.
 type Region struct {
 	// Invariants, verified by Check in this order:
 	//

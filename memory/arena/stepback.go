@@ -24,11 +24,11 @@ import (
 // needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the number of blocks,
 // Len, serves as a mark.
 //
-// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them, or
-// until the source ends. A block of size 0 takes one byte, so that no two live blocks share an address. Free does not
-// distinguish a block of size 0 from a block of size 1. A StepBack belongs to one goroutine at a time. A StepBack is
-// closed after Close, and after its source has ended. In a closed StepBack, Alloc fails with memory.ErrClosed; Undo,
-// UndoTo, Resize, Reset and a Free of a block panic with a *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them, until
+// a state without them is loaded, or until the source ends. A block of size 0 takes one byte, so that no two live
+// blocks share an address. Free does not distinguish a block of size 0 from a block of size 1. A StepBack belongs to
+// one goroutine at a time. A StepBack is closed after Close, and after its source has ended. In a closed StepBack,
+// Alloc fails with memory.ErrClosed; Undo, UndoTo, Resize, Reset and a Free of a block panic with a *memory.Misuse.
 type StepBack struct {
 	// Invariants, verified by Check in this order:
 	//

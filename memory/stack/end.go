@@ -19,9 +19,9 @@ import (
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, or until
-// the source ends. A block of size 0 takes one byte, so no two live blocks share an address. A double free is
-// detected unless a new block has the same address and size.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, until a
+// state without them is loaded, or until the source ends. A block of size 0 takes one byte, so no two live blocks share
+// an address. A double free is detected unless a new block has the same address and size.
 //
 // All Ends of a buffer together belong to one goroutine at a time. A buffer is closed after Close, and after its
 // source has ended. In a closed buffer, Alloc fails with memory.ErrClosed; Resize, Mark, Rewind, Reset and a Free
