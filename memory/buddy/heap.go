@@ -150,7 +150,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 }
 
 // Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block
-// of MinBlock bytes. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
+// as for size 1. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the top rung (see [Heap]) or 4
 // GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if
 // the source fails, the error is a *memory.Exhausted. In the function of page.Limit.OnSoft, during a commit of this
