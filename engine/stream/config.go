@@ -19,8 +19,8 @@ type Config struct {
 	FS fs.FS
 	// Heap returns the allocator of a worker, whose number is from 0 to Workers - 1. New calls Heap once for each
 	// worker. A worker allocates only from its own heap, until the streamer is closed. The allocator must not call the
-	// streamer. Its Alloc must first free what Free has pushed to the inbox, as tiers.Worker does: while the heap is
-	// full, Drain is not called. Required.
+	// streamer. Its Alloc must first free what Free has pushed to the inbox, as tiers.Worker does: a full heap does not
+	// cause a call of Drain. Required.
 	Heap func(worker int) memory.Allocator
 	// Free returns a block to its heap. Free is called on the game goroutine while the worker may be using the heap.
 	// So Free must push the block to an inbox of the worker, a list from which Drain frees blocks. If Free panics, for

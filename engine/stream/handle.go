@@ -270,9 +270,9 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 // cases a loaded asset is released. An asset that is being decoded counts against Config.Assets until its worker has
 // stopped.
 //
-// A second Close does not affect the asset. Every Close also releases assets that were evicted since the last Poll, and
-// frees their blocks. If Kind.Release or Config.Free panics, Close completes its work, and then the panic continues to
-// the caller.
+// A second Close does not affect the asset. Every Close but that of the zero Handle also releases assets that were
+// evicted since the last Poll, and frees their blocks. If Kind.Release or Config.Free panics, Close completes its work,
+// and then the panic continues to the caller.
 func (t Handle[T]) Close() {
 	s := t.s
 	if s == nil {

@@ -1,7 +1,8 @@
 package stream
 
-// A Scope is a set of handles that are closed together, for example the handles of a level or of a menu's screen. A
-// Scope is for the game goroutine. The number of scopes is not limited.
+// A Scope is a set of handles that are closed together, for example the handles of a level or of a menu's screen. Only
+// [Streamer.NewScope] makes a Scope that can be used. A Scope is for the game goroutine. The number of scopes is not
+// limited.
 type Scope struct {
 	s     *Streamer
 	name  string
