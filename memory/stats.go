@@ -30,7 +30,8 @@ type Stats struct {
 }
 
 // Sub returns the change from the snapshot earlier to s. Allocs, Frees and Failures are differences; all other fields
-// have the values of s.
+// have the values of s. If a state was loaded in between, the counters may be lower than before, and the differences
+// wrap around.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Allocs -= earlier.Allocs
 	s.Frees -= earlier.Frees
