@@ -23,10 +23,10 @@ import (
 //	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the entries
 //	mask     …0101                                   rungs whose list is not empty
 //
-// Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, or until the page source ends
-// (see [page.Watched]). A Heap belongs to one goroutine at a time. A Heap is closed after Close, also if Close fails,
-// and after its page source has ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed; SizeOf, Resize,
-// Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, until a state without them is
+// loaded, or until the page source ends (see [page.Watched]). A Heap belongs to one goroutine at a time. A Heap is
+// closed after Close, also if Close fails, and after its page source has ended. In a closed Heap, Alloc and Trim fail
+// with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the Alloc
 // or Resize that would use this memory panics with a *memory.Misuse and changes no block. The call may have committed

@@ -14,9 +14,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block
-// is freed, also by Reset, Close or the end of the page source, the handle is stale. The zero Handle is stale, too.
-// For a stale handle methods return false and change nothing.
+// A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block is
+// freed, also by Reset, Close, a load or the end of the page source, the handle is stale. The zero Handle is stale,
+// too. For a stale handle methods return false and change nothing.
 //
 // A handle of another heap is stale, too, also if that heap is closed. There is one rare exception. If a process has
 // made 2^k heaps, the wrong heap can accept a handle after 2^(30-k) blocks with the same index (see [memory.Handle]).
@@ -26,9 +26,10 @@ type Handle = memory.Handle[Block]
 // Resize of that block finish the move.
 //
 // Blocks are not zeroed, and start at multiples of Config.Align. A block belongs to the caller until Free, Reset,
-// Close or the end of the page source. The collector does not scan blocks, so they must contain no Go pointers. One
-// goroutine at a time may call a Heap. After a Close that succeeded, and after the end of its page source, Alloc and
-// Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
+// Close, the load of a state without it, or the end of the page source. The collector does not scan blocks, so they
+// must contain no Go pointers. One goroutine at a time may call a Heap. After a Close that succeeded, and after the end
+// of its page source, Alloc and Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a
+// *memory.Misuse.
 //
 // No build detects the use of a slice of Bytes after the next Compact, or of an address of Lock after the Unlock.
 // Debug builds fill free memory with 0xDD when a block was freed, has shrunk, or has moved away.

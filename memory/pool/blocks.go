@@ -35,12 +35,12 @@ const (
 //	base              opened            committed            reserved
 //	  | slot | slot | slot | not yet used   | - - - - - - - - - | guard
 //
-// Slots are not zeroed. A slot belongs to the caller until the Put, Free, FreeAny, Reset or Close that frees it, or
-// until the source ends. A Blocks belongs to one goroutine at a time. A Blocks is closed after a Close that
-// succeeded, and after its source has ended (see [page.Watched]). In a closed Blocks, Get, Alloc, Grow and Trim
-// fail with memory.ErrClosed; Put, SizeOf, Reset, and a Free or FreeAny of a slot panic with a *memory.Misuse. In the
-// function of page.Limit.OnSoft, during a commit of the Blocks, Get, Alloc and Grow panic with a *memory.Misuse if they
-// must commit memory.
+// Slots are not zeroed. A slot belongs to the caller until the Put, Free, FreeAny, Reset or Close that frees it, until
+// a state without it is loaded, or until the source ends. A Blocks belongs to one goroutine at a time. A Blocks is
+// closed after a Close that succeeded, and after its source has ended (see [page.Watched]). In a closed Blocks, Get,
+// Alloc, Grow and Trim fail with memory.ErrClosed; Put, SizeOf, Reset, and a Free or FreeAny of a slot panic with a
+// *memory.Misuse. In the function of page.Limit.OnSoft, during a commit of the Blocks, Get, Alloc and Grow panic with a
+// *memory.Misuse if they must commit memory.
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill

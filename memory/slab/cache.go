@@ -25,9 +25,10 @@ const (
 // Caches may be freed through the Central or any of its Caches.
 //
 // A block has the properties of a block of [Heap]. It stays valid until it is freed, until the Central is reset or
-// closed, or until the page source closes its memory. The Central cannot be reset or closed while a Cache is open. One
-// goroutine at a time may use a Cache. When the goroutine ends, call Close: it returns the cached blocks to the
-// Central. If the page source of the heap closes its memory, all caches are closed too.
+// closed, until a state without it is loaded, or until the page source closes its memory. The Central cannot be reset
+// or closed while a Cache is open. One goroutine at a time may use a Cache. When the goroutine ends, call Close: it
+// returns the cached blocks to the Central. If the page source of the heap closes its memory, all caches are closed
+// too.
 //
 // Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
 // goroutines free one block at the same time, one call succeeds and the other call panics. If the block was allocated

@@ -18,9 +18,9 @@ import (
 // class owns spans of 1 KiB units and a stack of its free blocks. Alloc pops a block and Free pushes it. Alloc and
 // Free do not read or write the block, except in debug builds (-tags memdebug or -race).
 //
-// Blocks are not zeroed. A block is aligned to 16 bytes, or to a larger alignment that was passed to Alloc. It
-// belongs to the caller and keeps its address until it is freed, until Reset or Close, or until the page source ends.
-// The collector does not scan blocks, so they must not contain Go pointers.
+// Blocks are not zeroed. A block is aligned to 16 bytes, or to a larger alignment that was passed to Alloc. It belongs
+// to the caller and keeps its address until it is freed, until Reset or Close, until a state without it is loaded, or
+// until the page source ends. The collector does not scan blocks, so they must not contain Go pointers.
 //
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.

@@ -13,8 +13,8 @@ import (
 )
 
 // SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
-// the order of the free blocks, the spans of each class, and a Sweep that is under way. Debug builds also save free
-// memory.
+// the order of the free blocks, the spans of each class, and a Sweep that is under way. The age of blocks is saved,
+// too: see [Heap.BeginEpoch]. Debug builds also save free memory.
 //
 // If [save.Coder.Whole] returns true for all memory below the highest address in use, that memory is copied at once. If
 // not, each span for which Whole returns true is copied as a whole. In a canonical slot only live blocks are copied:

@@ -16,10 +16,10 @@ import (
 
 // A Heap allocates blocks of any size in constant time. Free coalesces a block with its free neighbours.
 //
-// Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is
-// larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset, Close or the end of a page
-// source. The collector does not scan blocks, so they must not contain Go pointers. One goroutine at a time may call
-// a Heap. Only Generation is safe for concurrent use.
+// Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is larger.
+// A block belongs to the caller and keeps its address until Free, FreeAny, Reset, Close, the load of a state without
+// it, or the end of a page source. The collector does not scan blocks, so they must not contain Go pointers. One
+// goroutine at a time may call a Heap. Only Generation is safe for concurrent use.
 //
 // After Close or the end of a page source, Alloc, AddPool, Trim and TrimStep return memory.ErrClosed, and Owns
 // returns false for released memory. In a closed Heap, Resize, SizeOf, Reset, BeginEpoch, and a Free or
