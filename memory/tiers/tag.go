@@ -41,7 +41,7 @@ const (
 // The entries of tagged blocks are in the Go heap, and their memory is kept until Close. For slab they take 8 bytes for
 // each KiB. A KiB that has ever contained a tagged block takes about 4 to 8 bytes more for each block that fits into
 // it. For large the entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more; Free
-// costs one table look-up.
+// costs a call and a table look-up more.
 type Tag struct {
 	m       *Manager
 	name    string
