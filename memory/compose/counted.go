@@ -73,8 +73,9 @@ func (o Op) String() string {
 // again, Alloc panics with a *memory.Misuse; the old block then counts as freed, and the next call works. If inner
 // reports fewer live blocks than the Counter has, Check returns an error.
 //
-// A slab.Heap with Config.Large does not own the blocks of Large. If it is inner, Check returns an error while such a
-// block is live, InUse may exceed Committed, and Reset leaks these blocks. Use [NewBySize] instead of Config.Large.
+// If inner reports statistics that lack some of its blocks, Check returns an error while such a block is live, and
+// InUse may exceed Committed. A slab.Heap lacks the blocks of its Config.Large: Reset leaks them, so use [NewBySize]
+// instead. A tiers.Tag lacks all its blocks unless tiers.Config.Tags is set.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
 // the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
