@@ -51,6 +51,7 @@ type app struct {
 	struck    bool   // the pose of -screen
 	met       uint64 // the tick in which the warden of -screen came
 	gift      int    // that was chosen, from 1; 0 is none
+	dash      bool   // was pressed in a hit-stop, which ignores it
 	had       [game.GiftKinds]uint8
 	gifts     [3]shell.Gift
 	offer     [3]game.Gift // of these gifts
@@ -197,7 +198,7 @@ func (a *app) frame(in *render.Input) error {
 	if a.sh.Screen() == shell.Playing {
 		e = engine.Input{Move: in.Move, Aim: in.Aim}
 		e.Down.Set(game.Fire, in.Fire)
-		e.Pressed.Set(game.Dash, in.Dash)
+		e.Pressed.Set(game.Dash, a.dashes(in.Dash))
 		if a.s.Playing() {
 			e.Aim = in.AimFrom(a.v.PlayerOnScreen())
 		}
@@ -224,6 +225,13 @@ func (a *app) frame(in *render.Input) error {
 	a.over()
 	a.v.Update()
 	return nil
+}
+
+// dashes reports whether the input has a press of Dash. A hit-stop ignores it, so it is repeated until the game moves.
+func (a *app) dashes(pressed bool) bool {
+	pressed = pressed || a.dash
+	a.dash = pressed && a.s.Playing() && a.s.Game.Still()
+	return pressed
 }
 
 // rewind goes back while the player holds the control. It reports whether that was this frame.

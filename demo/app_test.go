@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-gl/mathgl/mgl32"
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
@@ -128,6 +129,51 @@ func TestGifts_AChoiceIsTakenAfterABlow(t *testing.T) {
 	wait(in, 3)
 	if g.Offered || g.Gifts[game.GiftFrost] != 1 || a.gift != 0 || a.sh.Screen() != shell.Playing {
 		t.Errorf("offered %v, gifts %v, gift %d, screen %d", g.Offered, g.Gifts, a.gift, a.sh.Screen())
+	}
+}
+
+// A seal that breaks stops the game for some ticks. Who presses Dash in them dashes as soon as the game moves.
+func TestDash_APressInAHitStopIsNotLost(t *testing.T) {
+	testenv.Long(t)
+	a, _ := offered(t)
+	g := a.s.Game
+	to := mgl32.Vec2{1, 0}
+	frame := func(press bool) {
+		t.Helper()
+		if press {
+			g.Player.Rest = 0
+		}
+		e := engine.Input{Move: to, Aim: to, Down: game.Fire}
+		e.Pressed.Set(game.Dash, a.dashes(press))
+		a.begin()
+		if err := a.s.Frame(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, press := range []int{0, 1, 3} { // so many ticks after the seal broke
+		broken, seal := g.Broken, &g.Seals[g.Broken]
+		for i := 0; g.Broken == broken; i++ {
+			seal.HP, g.Player.P, g.Player.Hull = 1, seal.P.Sub(mgl32.Vec2{60, 0}), g.Player.Most
+			if frame(false); i == 600 {
+				t.Fatal("the seal does not break")
+			}
+		}
+		for k := 0; g.Still(); k++ {
+			if frame(k == press); g.Player.Dash > 0 {
+				t.Fatal("a dash in the hit-stop")
+			}
+		}
+		if frame(false); g.Player.Dash <= 0 {
+			t.Errorf("pressed %d ticks after the seal broke: no dash", press)
+		}
+		for range 30 {
+			if frame(false); a.dash {
+				t.Fatal("the press is still passed on")
+			}
+		}
+		if g.Player.Dash > 0 {
+			t.Error("one press dashes twice")
+		}
 	}
 }
 

@@ -282,6 +282,9 @@ func (g *Game) Tick(in *engine.Input) error {
 	return nil
 }
 
+// Still reports whether the next Tick is part of a hit-stop.
+func (g *Game) Still() bool { return g.freeze > 0 }
+
 // Check verifies the invariants and returns what is wrong, or nil.
 func (g *Game) Check() error {
 	errs := []error{g.Run.check(), g.Siege.check(), g.Bag.check(), g.cast.check(g), g.popups.check(), g.fx.sys.Check(), g.Realm.Check()}
