@@ -23,8 +23,7 @@ type Game struct {
 	overlay *overlay.Overlay // +
 }
 
-// Update ends the memory frame of the previous tick, and begins the memory frame of this tick, which Draw uses. While
-// the overlay has frozen the game, the frame stays.
+// Unless the overlay has frozen the game, Update ends the memory frame of the last tick and begins one, which Draw uses.
 func (g *Game) Update() (err error) {
 	g.overlay.Update()      // +
 	if g.overlay.Frozen() { // + so that F5 freezes the game
