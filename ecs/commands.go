@@ -240,10 +240,11 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 // again, or call Discard. If the world closed itself, the error wraps [memory.ErrClosed], and the commands were
 // dropped. Other errors of the allocator and of Config.Pages are wrapped.
 //
-// Two failures would occur at each Apply. If a row would not fit a chunk, the error wraps [memory.ErrTooLarge]. If an
-// entity would get a fifth relation, Apply panics with a [*memory.Misuse]. In both cases Apply drops the failed step,
-// and the error or the panic names the entity. The entity is unchanged, or removed if its Spawn is part of the step.
-// Later steps wait for the next Apply. If the allocator itself returns memory.ErrTooLarge, the failed step waits, too.
+// Two kinds of failure would recur at each Apply. If a row would not fit a chunk, the error wraps [memory.ErrTooLarge].
+// If an entity would get a fifth relation, Apply panics with a [*memory.Misuse]. In both cases Apply drops the failed
+// step, and the error or the panic names the entity. The entity is unchanged, or removed if its Spawn is part of the
+// step. Later steps wait for the next Apply. If the allocator itself returns memory.ErrTooLarge, the failed step waits,
+// too.
 //
 // If the allocator or an observer panics, the commands that were not applied still wait. Apply also panics with a
 // [*memory.Misuse] if the world is locked, if an observer leaves it locked, or if these are the commands of a [Task].

@@ -38,8 +38,8 @@ func MakeEntity(index, generation uint32) Entity {
 	return Entity{index: index, gen: generation}
 }
 
-// Index returns the slot number. It is from 1 to Config.MaxEntities in an Entity that was ever valid, and 0
-// in the zero Entity. In an Entity from Spawn of a [Task]'s commands it is at least 1<<31.
+// Index returns the slot number. It is from 1 to Config.MaxEntities in an Entity that was ever valid, and 0 in the zero
+// Entity. Spawn of a [Task]'s commands returns a placeholder that is never valid: its index is at least 1<<31.
 func (e Entity) Index() uint32 { return e.index }
 
 // Generation returns the generation of the slot. The generation is odd in every Entity that was ever valid, and 0 in

@@ -40,7 +40,7 @@ const flushBytes = 32 << 10
 //	  components  names, as returned by World.Name
 //	  targets     the target of each relation
 //	  gone        the relations whose target is stale
-//	  since       how often archetypes got targets before; omitted if 1 more than the since before, or 0 in the first
+//	  since       how often archetypes got targets before; omitted if 0 in the first, or 1 more than in the one before
 //	  idle        the archetype waits to be reused for other targets; the highest idle is reused first
 //	  sweep       how many targets may be added before archetypes with stale targets are searched
 //	  entities    slot and generation of each entity, and its components
@@ -52,12 +52,12 @@ const flushBytes = 32 << 10
 // A component of [World.RegisterSize] is written as hexadecimal digits. Other components are encoded by
 // encoding/json, which respects MarshalJSON, MarshalText and tags.
 //
-// WriteJSON returns an error if something would be lost. A type counts if an archetype has it, even without entities:
+// The checks of types also cover archetypes without entities. WriteJSON returns an error if this would be lost:
 //   - A value that encoding/json cannot encode, such as NaN, an infinity or a complex number. Give
 //     the type MarshalJSON and UnmarshalJSON.
 //   - An unexported field. Export it, or tag it json:"-" to omit it.
 //   - Two fields of a value with the same name in the text, such as a field of an embedded struct.
-//   - A struct with several fields that an embedded MarshalJSON or MarshalText replaces.
+//   - Fields of a struct whose text an embedded MarshalJSON or MarshalText writes.
 //   - A name in a json tag that encoding/json rejects.
 //   - A component of an archetype with a name that is not UTF-8, or with the name of another component type.
 //

@@ -21,8 +21,8 @@ const (
 )
 
 // A Survey describes the looks of all sectors of a realm, without their walls. Positions are in units from the realm's
-// top left corner, from 0 to Side-1: multiples of 4, those of props even. Each stamp and light is stored once, although
-// it may be in the recipes of several sectors.
+// top left corner, from 0 to Side-1. Those of props are multiples of 2, all others multiples of 4. Each stamp and light
+// is stored once, although it may be in the recipes of several sectors.
 type Survey struct {
 	Base         Base
 	Warmth, Tone [corners * corners]uint8 // of the corners of sectors, row by row

@@ -13,8 +13,8 @@ import (
 const (
 	CellSize   = 8                               // side of a cell in units
 	SectorSize = 512                             // side of a sector in units
-	Sectors    = 24                              // columns of sectors, and rows
-	Cells      = Sectors * SectorSize / CellSize // columns of cells, and rows
+	Sectors    = 24                              // columns of sectors, and as many rows
+	Cells      = Sectors * SectorSize / CellSize // columns of cells, and as many rows
 	World      = Sectors * SectorSize            // side of a realm in units
 	Seals      = 4                               // seals of a realm
 )

@@ -48,7 +48,7 @@ func (v *StandIn) Rows(s ground.Sector, y int, rows []byte) error {
 	return nil
 }
 
-// Hide stops counting a sector.
+// Hide removes s from the sectors that are counted as shown. If s is not shown, Hide does nothing.
 func (v *StandIn) Hide(s ground.Sector) { delete(v.shown, s) }
 
 // GroundBytes is the default budget of the sectors' pictures.

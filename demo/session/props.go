@@ -13,7 +13,7 @@ import (
 type Prop struct {
 	P     vec
 	Kind  uint8 // 0 and 1 stand in the open, 2 near walls
-	Phase uint8 // an offset of its own, so that no two move alike
+	Phase uint8 // of its motion; follows from the place in the sector, so that few neighbours move alike
 }
 
 const (

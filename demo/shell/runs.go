@@ -52,7 +52,8 @@ func ReadRuns(data []byte) ([]Run, error) {
 	return f.Runs, nil
 }
 
-// WriteRuns returns the content of a file with these runs, as JSON.
+// WriteRuns returns the content of a file with these runs, as JSON. [ReadRuns] refuses the file if there are more than
+// BestRuns runs, if a Score or Rewinds is negative, or if a Realm exceeds 64 bytes or a Day 10 bytes.
 func WriteRuns(runs []Run) ([]byte, error) {
 	return json.MarshalIndent(runsFile{header{runsKind, fileVersion}, runs}, "", "  ")
 }

@@ -47,7 +47,8 @@ func (k *keeper) load(name string, parse func([]byte) error) {
 	}
 }
 
-// save writes a file and reports whether it is saved. Only the first failure of a kind is logged: the game goes on without.
+// save writes a file and reports whether it is saved. Only the first failure of a kind is logged: the game goes on
+// without.
 func (k *keeper) save(name string, data []byte, err error) bool {
 	if k.store == nil {
 		return true

@@ -37,7 +37,8 @@ type Config struct {
 	Workers int
 	// Patience is the longest time that one call of FS may take, at most 24 h. After a longer call the worker is
 	// abandoned, and the error of the asset wraps ErrHangs. The streamer never uses an abandoned worker and its heap
-	// again, and the blocks of this asset stay allocated. In Streamer.Close a call may take at most 2 s. 0 means 10 s.
+	// again, and the blocks of this asset stay allocated. In Streamer.Close a call may take at most 2 s, or Patience if
+	// that is less. 0 means a Patience of 10 s.
 	Patience time.Duration
 	// MaxBytes is the largest size of a file in bytes. It is also the largest sum of the asset's decoded blocks.
 	// MaxBytes is at most 1 GiB. 0 means 16 MiB.

@@ -19,8 +19,8 @@ import (
 // or the arena is closed, Free panics with a *memory.Misuse.
 //
 // If the newest block has bytes, an older block of size 0 may have the same address. Outside debug builds, a Free of
-// size 0 at this address therefore does nothing. These builds do not detect a second Free of a block whose bytes were
-// not reclaimed.
+// size 0 at this address therefore does nothing. Builds without these checks do not detect a second Free of a block
+// whose bytes were not reclaimed.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

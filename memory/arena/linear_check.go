@@ -8,7 +8,7 @@ import (
 )
 
 // Check returns the errors in the metadata, or nil. Cost: at most proportional to the marks and the live blocks. In
-// [Frames], each Resize that makes a [Ref] expire can add a step.
+// [Frames] each Resize that made a [Ref] expire can add a step to the cost.
 func (l *Linear) Check() error {
 	if l.base == nil {
 		return nil

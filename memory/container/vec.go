@@ -30,8 +30,9 @@ import (
 //
 // In an allocator that frees newest first (stack, arena.StepBack), call Reserve for all elements before the first
 // Append. There a block can change its size only in place, and only while it is the newest one. In all other cases
-// growth and Shrink return the error of Alloc, or panic with the allocator's *memory.Misuse if Alloc succeeds. At the
-// falling edge of a stack.Double or stack.Pivot no block grows in place.
+// growth and Shrink need a new block. They return the error of Alloc, or panic with the allocator's *memory.Misuse
+// because the old block is no longer the newest. At the falling edge of a stack.Double or stack.Pivot a block grows in
+// place only into its padding and into bytes that it gave up before.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -258,7 +259,8 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 
 // Check returns the errors in the metadata, or nil. It does not look at the elements. Only an error, or the first call
 // for a type, allocates on the Go heap. If the allocator has rounded the size up, or in debug builds, Check may call
-// Resize of the allocator to verify the size. Check then counts as a write, for which [Space] has the rule.
+// Resize of the allocator to verify the size. If Check calls Resize, it counts as a write: see the rule for writes at
+// [Space].
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{findings.List{Of: "container: Vec"}}
 	v.check(sp, &r, "elements")

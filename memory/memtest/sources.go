@@ -39,9 +39,9 @@ type Reporter interface {
 	memory.StatsReporter
 }
 
-// Gifts verifies that a constructor handles wrong memory of its source. The function construct must request 1 MiB. If
-// the source returns no memory, the constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, as
-// it does on 64-bit systems, the allocator must use only 1 MiB.
+// Gifts verifies that a constructor handles wrong memory of its source. The function construct must request 1 MiB. With
+// a source that returns no memory the constructor must fail with "reserved 0 bytes at". On 64-bit systems a second
+// source returns 8 GiB, and the allocator must use only 1 MiB.
 func Gifts[A interface {
 	Reporter
 	comparable

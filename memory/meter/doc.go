@@ -4,10 +4,10 @@
 // # The idea
 //
 // Meter computes the answers that a table of bytes leaves to the reader. Meter takes a Snapshot in each frame. By
-// default curves and times cover the last ten seconds, rates the last second. Growth is judged over up to seventeen
-// minutes. Meter measures time by the wall clock, so it finds a leak of 100 KiB a second at 5 and at 240 frames a
-// second. The package does not depend on a window or a GPU: an overlay, a server's log and a terminal show the same
-// figures.
+// default curves and [Meter.Times] cover the last ten seconds, the rates of a row the last second. Growth is judged
+// over up to seventeen minutes. Meter measures time by the wall clock, so it finds a leak of 100 KiB a second at 5 and
+// at 240 frames a second. The package does not depend on a window or a GPU: an overlay, a server's log and a terminal
+// show the same figures.
 //
 //	BeginFrame ── game ── meter.Frame ── EndFrame
 //	                          |

@@ -14,8 +14,8 @@ import (
 
 // Config configures [New]. The zero Config means the defaults. New refuses values out of range.
 type Config struct {
-	// Window is the time that curves and times cover, from 1 second to 10 minutes. 0 means 10 seconds. Rates cover a
-	// tenth of Window. Window does not affect how growth is judged.
+	// Window is the period, from 1 second to 10 minutes, that the curves and [Meter.Times] cover. 0 means 10 seconds.
+	// The rates of a Row cover a tenth of Window. Window does not affect how growth is judged.
 	Window time.Duration
 
 	// Frame is the time that a frame may take, up to an hour. 0 means a sixtieth of a second.

@@ -101,7 +101,8 @@ func (d Difference) String() string {
 
 // Diff returns the first difference of two states, in the order of the parts. differ is false if the states are equal.
 // Contents of blocks have unknown types. If they differ, Diff looks for a later value of a known type that differs, and
-// returns that instead. It looks up to the first [Piece] with another Path or Size in b.
+// returns that instead. This search ends at the first [Piece] of a
+// whose Path or Size differs in b.
 //
 // Use slots of [Set.NewCanonical], because others may differ in old bytes of free blocks. The errors are those of
 // [Set.Scan]. Diff allocates.

@@ -79,8 +79,9 @@ func refused(name string, state State) error {
 }
 
 // Seal ends the list of parts: Add then fails. Seal calls CanSave of each part that is a [Refuser], and looks again for
-// States that are saved twice, such as a pool that a manager has got since. If it finds errors, Seal returns an error
-// that wraps all of them. The Set is then not sealed, even if it was sealed before. Seal may be called again.
+// States that are saved twice. For example, a pool of the Set may have been added to a manager of the Set. If it finds
+// errors, Seal returns an error that wraps all of them. The Set is then not sealed, even if it was sealed before. Seal
+// may be called again.
 func (s *Set) Seal() error {
 	var errs []error
 	for i := range s.parts {

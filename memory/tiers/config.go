@@ -42,15 +42,15 @@ type Config struct {
 	// Budgets and scratch arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
 	Reserve [Count]uintptr
 
-	// Budget is the hard limit on the committed bytes of each tier. An allocation that would exceed it fails with
-	// memory.ErrOutOfMemory. 0 and every value above the tier's reservation mean the whole reservation. All workers
-	// have equal shares of the budget of Inbox. Budget[Frame] must be at least 16 KiB for each frame buffer, and
-	// Reserve[Frame] at least 80 KiB for each.
+	// Budget is the hard limit on the committed bytes of each tier. An allocation that would exceed it fails with an
+	// error that wraps memory.ErrOutOfMemory, or memory.ErrTooLarge if the size exceeds the reservation. 0 and every
+	// value above the tier's reservation mean the whole reservation. All workers have equal shares of the budget of
+	// Inbox. Budget[Frame] must be at least 16 KiB for each frame buffer, and Reserve[Frame] at least 80 KiB for each.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64. 0 means 2: the blocks of a frame stay readable during the
-	// next frame. A buffer has an equal share of Budget[Frame], but at most an equal share of Reserve[Frame] less 64
-	// KiB, in whole 16 KiB.
+	// next frame. The capacity of a buffer is Budget[Frame]/Frames, at most Reserve[Frame]/Frames less 64 KiB, rounded
+	// down to a multiple of 16 KiB.
 	Frames int
 
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.
@@ -89,8 +89,8 @@ type Config struct {
 	//
 	// The table has ratios to the defaults. A step of "mix" replaces a random one of 4,000 blocks. Of these, 80 % have
 	// up to 256 bytes, 15 % up to 4 KiB, and 5 % up to 64 KiB. A step of "large" replaces one of 256 blocks of 4 to 256
-	// KiB. The other columns are resident bytes of the process with all blocks fully written. They are those of mix, of
-	// 10 and of 100 blocks of 4 to 64 KiB:
+	// KiB. The other columns are resident bytes of the process with all blocks fully written: after mix, and with 10 or
+	// 100 blocks of 4 to 64 KiB alone:
 	//
 	//	SlabMax  QuickBytes    mix: ns  large: ns    mix: bytes  10: bytes  100: bytes
 	//	 4 KiB      0             1.00       1.00          1.00       1.00        1.00
@@ -111,10 +111,10 @@ type Config struct {
 
 	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. The
 	// recording begins with New, and the last blocks are recorded during Close. The manager does not close the Writer:
-	// close the manager first, then the Writer. Until the manager is closed, no other code may use the Writer. If the
-	// io.Writer fails, trace.Config.Limit is reached or too many blocks are live, the recording stops;
-	// [Inspector.TraceErr] returns the error. The io.Writer is called on the goroutines of the game and of the workers,
-	// one at a time. It must not use the manager.
+	// close the manager first, then the Writer. Until the manager is closed, no other code may use the Writer. The
+	// recording stops if the io.Writer fails, if trace.Config.Limit is reached, or if too many blocks are live;
+	// [Inspector.TraceErr] then returns the error. The io.Writer is called on the goroutines of the game and of the
+	// workers, one at a time. It must not use the manager.
 	Trace *trace.Writer
 
 	// SampleBytes, if not 0, makes the manager record the call stacks of some allocations in the tiers Slab, Large and
@@ -132,7 +132,7 @@ type Config struct {
 	//
 	//   - Static, Level, Pools, Slab and Large: during the call that commits memory, such as an allocation or a load.
 	//     The arguments are the committed bytes and the budget.
-	//   - Frame: in EndFrame, if more than SoftMark of the frame's buffer is in use, and was not in the frame before.
+	//   - Frame: in EndFrame, if this frame uses more than SoftMark of its buffer and the frame before it did not.
 	//     The arguments are the bytes in use and the capacity of a buffer.
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.

@@ -21,8 +21,8 @@ func (m *Manager) Inspect() Inspector { return Inspector{m} }
 // contains p, and after Close, TierOf returns false. The blocks of workers are in the Inbox tier.
 func (i Inspector) TierOf(p unsafe.Pointer) (Tier, bool) { return i.m.tierOf(p) }
 
-// TagOf returns the tag of the live block of slab or large that starts at p. TagOf returns nil without [Config.Tags],
-// if the block has no tag, and if no such block starts at p.
+// TagOf returns the tag of the live block of slab or large that starts at p. TagOf returns nil in three cases:
+// [Config.Tags] is false, the block has no tag, or no such block starts at p.
 func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	id := i.m.slab.notes.tagOf(p)
 	if id == 0 {

@@ -99,16 +99,17 @@ type Config struct {
 	// Granule can leave a free gap before the block.
 	Granule uintptr
 	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool or a budget has fewer bytes
-	// left, all of them are committed. If the page source refuses a step, only the bytes that are needed are
-	// committed. 0 means 1 MiB, or Reserve if Reserve is less. Step must not exceed Reserve.
+	// left, all of them are committed. If the page source refuses a step, only the bytes that are needed are committed.
+	// Of memory that TrimStep has returned, at most one range is committed, which may be shorter. 0 means 1 MiB, or
+	// Reserve if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// QuickBytes is the number of bytes of freed blocks that may wait, not coalesced, for the next request of about
 	// their size. 0 means that no block waits. QuickBytes trades footprint for speed: requests are rounded up
 	// further, and a later call coalesces all waiting blocks at once. See the package comment.
 	QuickBytes uintptr
 	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
-	// the heap has more blocks, Alloc makes more descriptors. If that copies them (see the package comment), set Blocks
-	// to the highest number of live and free blocks to avoid the pause.
+	// the heap has more blocks, Alloc, Resize or TrimStep makes more descriptors. This may copy all of them: see the
+	// package comment. To avoid that pause set Blocks to the highest number of live and free blocks.
 	Blocks int
 }
 

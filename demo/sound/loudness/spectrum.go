@@ -9,7 +9,7 @@ import (
 // window is the length of the pieces that a Spectrum averages: bins of 11 Hz at 44,100 frames a second.
 const window = 4096
 
-// A Spectrum is the power of a sound by frequency. NewSpectrum makes one.
+// A Spectrum is the power of a sound at multiples of a 4096th of its rate. NewSpectrum makes one.
 type Spectrum struct {
 	rate  float64
 	power [window/2 + 1]float64
@@ -83,8 +83,8 @@ func transform(x []complex128) {
 	}
 }
 
-// Share returns the power at frequencies from `from` to below `to`, in Hz, in dB relative to all power. Without such
-// power it returns -Inf, and without any power NaN.
+// Share returns the power at frequencies f with from <= f < to, in dB relative to all power. Both bounds are in Hz.
+// Without such power, or without such a frequency, it returns -Inf. Without any power it returns NaN.
 func (s *Spectrum) Share(from, to float64) float64 {
 	part, all := 0.0, 0.0
 	for i, p := range s.power {
