@@ -122,7 +122,7 @@ func where(path []step) string {
 	return s.String()
 }
 
-// describe formats a value of a kind: "float", "int", or a name for all others.
+// describe formats a value of a kind: "float", "int", "uint", or a name for all others.
 func (a *audit) describe(what string, n uint64) string {
 	switch what {
 	case "a value of type":
@@ -132,6 +132,8 @@ func (a *audit) describe(what string, n uint64) string {
 		return fmt.Sprintf("a value of type %v", a.types[n-1])
 	case "int":
 		return fmt.Sprint(int64(n))
+	case "uint":
+		return fmt.Sprint(n)
 	case "float":
 		return fmt.Sprint(math.Float64frombits(n))
 	}

@@ -26,6 +26,7 @@ type auditRoot struct {
 	text    [2]string
 	chest   auditChest
 	on      bool
+	seed    uint64
 }
 
 type auditTimes struct{ A, B int64 }
@@ -49,12 +50,13 @@ func TestFields_NamesEveryKindOfValue(t *testing.T) {
 		".deep.Table[b]: 2, and 5": func(r *auditRoot) {
 			r.deep.Table["b"] = 5
 		},
-		".deep.Table[c]: a key":     func(r *auditRoot) { delete(r.deep.Table, "b"); r.deep.Table["c"] = 2 },
-		".deep.F: an address":       func(r *auditRoot) { r.deep.F = nil },
-		".deep.Table[a]: 0, and 2":  func(r *auditRoot) { r.deep.Table["a"] = 1 + 2i },
-		".on: 0, and 1":             func(r *auditRoot) { r.on = true },
-		".text[1]: ":                func(r *auditRoot) { r.text[1] = "z" },
-		".chest: a State with hash": func(r *auditRoot) { r.chest.rows[1] = 7 },
+		".deep.Table[c]: a key":             func(r *auditRoot) { delete(r.deep.Table, "b"); r.deep.Table["c"] = 2 },
+		".deep.F: an address":               func(r *auditRoot) { r.deep.F = nil },
+		".deep.Table[a]: 0, and 2":          func(r *auditRoot) { r.deep.Table["a"] = 1 + 2i },
+		".on: 0, and 1":                     func(r *auditRoot) { r.on = true },
+		".seed: 0, and 9223372036854775808": func(r *auditRoot) { r.seed = 1 << 63 },
+		".text[1]: ":                        func(r *auditRoot) { r.text[1] = "z" },
+		".chest: a State with hash":         func(r *auditRoot) { r.chest.rows[1] = 7 },
 	} {
 		link := &auditDeep{List: [][]float32{{1}, {2}}}
 		link.Link = link

@@ -265,7 +265,7 @@ func (w *walker) value(v reflect.Value) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		w.add(uint64(v.Int()), "int")
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		w.add(v.Uint(), "int")
+		w.add(v.Uint(), "uint")
 	case reflect.Float32, reflect.Float64:
 		w.add(math.Float64bits(v.Float()), "float")
 	case reflect.Complex64, reflect.Complex128:

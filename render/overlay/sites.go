@@ -8,8 +8,10 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// siteRows is how many functions the panel of the Go heap has.
-const siteRows = 10
+const (
+	siteRows  = 10          // functions that the panel of the Go heap has
+	leastSpan = time.Second // of a profile with rates: the first collection can come some milliseconds after the start
+)
 
 // sites are the functions that allocate on the Go heap, as of the runtime's last profile. Another goroutine reads the
 // profile, only while the panel is open, at most once a second, and only after a collection.
@@ -23,6 +25,7 @@ type sites struct {
 	rows    []siteRow
 	names   map[siteKey]string // of those that were displayed
 	asOf    time.Time          // by the wall clock; zero before the second collection
+	brief   bool               // the profile describes too short a time for a rate
 }
 
 type siteKey struct{ pkg, function string }
@@ -61,7 +64,7 @@ func (k *sites) poll() {
 }
 
 func (k *sites) take() {
-	k.rows, k.asOf = k.rows[:0], k.profile.AsOf
+	k.rows, k.asOf, k.brief = k.rows[:0], k.profile.AsOf, k.profile.Span < leastSpan
 	for i := range k.profile.Sites[:min(siteRows, len(k.profile.Sites))] {
 		s := &k.profile.Sites[i]
 		key := siteKey{s.Package, s.Function}
@@ -126,6 +129,10 @@ func (o *Overlay) drawSites() {
 		r, y := &k.rows[i], o.y(2+i)
 		o.name(render.Grid, y, siteChars, goColor, r.name)
 		p.Bytes(siteLive, y, render.PanelText, r.live)
+		if k.brief {
+			p.Label(p.W-render.Grid-render.GlyphW, y, render.PanelQuiet, "-")
+			continue
+		}
 		p.Bytes(p.W-render.Grid, y, render.PanelText, uint64(r.rate))
 	}
 	l = o.line(2 + max(len(k.rows), 1))

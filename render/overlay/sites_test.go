@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -36,6 +37,24 @@ func TestHeap_NamesWhoAllocates(t *testing.T) {
 	}
 	if now := g.o.Meter().Snapshot().Go.Cycles; now < before+2 {
 		t.Errorf("%d collections, %d before", now, before)
+	}
+}
+
+// What was allocated before a collection soon after the start is no rate.
+func TestHeap_NoRateOfAMoment(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.o.Show(Heap, true)
+	g.run(0.5, nil)
+	k := &g.o.sites
+	k.wait()
+	for span, want := range map[time.Duration]string{5 * time.Millisecond: `start\s+8\.0 MiB\s+-\s`, 4 * time.Second: `start\s+8\.0 MiB\s+2\.0 MiB`} {
+		k.profile = heapsites.Profile{AsOf: g.now, Span: span, Sites: []heapsites.Site{{Package: "main", Function: "start", Live: 8 << 20, Rate: float64(8<<20) / span.Seconds()}}}
+		k.take()
+		k.read = g.now.Add(time.Hour)
+		g.frame(0.3, nil)
+		if text := g.read(); !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("of %v: no %s in\n%s", span, want, text)
+		}
 	}
 }
 
