@@ -23,7 +23,7 @@ type Game struct {
 	overlay *overlay.Overlay // +
 }
 
-// Unless the overlay has frozen the game, Update ends the memory frame of the last tick and begins one, which Draw uses.
+// Unless the overlay has frozen the game, Update ends the memory frame of the last tick and begins one for this tick.
 func (g *Game) Update() (err error) {
 	g.overlay.Update()      // +
 	if g.overlay.Frozen() { // + so that F5 freezes the game
