@@ -37,8 +37,8 @@ func Decode(data []byte, v any) (at int64, err error) {
 
 // offset returns where in length bytes an error is. A Decoder stops before a value that is not JSON, so it does not say.
 func offset(err error, stopped, length int64) int64 {
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return min(max(syntax.Offset-1, 0), length) // the offset is behind the byte that is wrong
+	if at, ok := SyntaxAt(err, int(length)); ok {
+		return int64(at)
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return min(wrong.Offset, length)
@@ -47,6 +47,20 @@ func offset(err error, stopped, length int64) int64 {
 		return length
 	}
 	return stopped
+}
+
+// SyntaxAt returns the offset of the byte that is not JSON, in a text of length bytes; at the end of the text it is
+// length. If err contains no *json.SyntaxError, ok is false.
+func SyntaxAt(err error, length int) (at int, ok bool) {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return 0, false
+	}
+	at = min(max(int(syntax.Offset), 0), length)
+	if at > 0 && !strings.Contains(syntax.Error(), "unexpected end") {
+		at-- // the offset is behind the byte that is wrong
+	}
+	return at, true
 }
 
 // fields returns the names of the fields of a type. Those of a field's own type follow it in braces.

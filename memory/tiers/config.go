@@ -43,9 +43,10 @@ type Config struct {
 	Reserve [Count]uintptr
 
 	// Budget is the hard limit on the committed bytes of each tier. An allocation that would exceed it fails with an
-	// error that wraps memory.ErrOutOfMemory, or memory.ErrTooLarge if the size exceeds the reservation. 0 and every
-	// value above the tier's reservation mean the whole reservation. All workers have equal shares of the budget of
-	// Inbox. Budget[Frame] must be at least 16 KiB for each frame buffer, and Reserve[Frame] at least 80 KiB for each.
+	// error that wraps memory.ErrOutOfMemory. If the size exceeds the tier's reservation, the error of some tiers wraps
+	// memory.ErrTooLarge instead. 0 and every value above the tier's reservation mean the whole reservation. All
+	// workers have equal shares of the budget of Inbox. Budget[Frame] must be at least 16 KiB for each frame buffer, and
+	// Reserve[Frame] at least 80 KiB for each.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64. 0 means 2: the blocks of a frame stay readable during the

@@ -3,11 +3,12 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/strata-go/strata/demo/strictjson"
 )
 
 // A node is a value of a JSON file with its place. It replaces a struct for encoding/json, whose errors name
@@ -51,14 +52,7 @@ const (
 func parseTree(r *problems, data []byte) *node {
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		at := 0
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			at = min(max(int(syntax.Offset), 0), len(data))
-			if at > 0 && !strings.Contains(syntax.Error(), "unexpected end") {
-				at-- // the offset is behind the byte that is wrong
-			}
-		}
+		at, _ := strictjson.SyntaxAt(err, len(data))
 		r.add(at, r.position(at), "%s; a manifest is one JSON object", strings.TrimPrefix(err.Error(), "json: "))
 		return nil
 	}
