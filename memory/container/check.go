@@ -3,6 +3,7 @@ package container
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -65,10 +66,16 @@ func (sp *Space) whyNot(off uint64, size uintptr) (why string) {
 	if !ok {
 		return ""
 	}
-	if m := misuse(func() { why = sp.wrongSize(z, off, size) }); m != nil && m.Package != "compose" {
-		why = m.Error() // a composition refuses what one of its parts cannot do
+	if m := misuse(func() { why = sp.wrongSize(z, off, size) }); m != nil && !inEvent(m) {
+		why = m.Error()
 	}
 	return why
+}
+
+// inEvent reports whether m says only that OnEvent of a compose.Counter is running, which answers nothing about blocks
+// until OnEvent returns.
+func inEvent(m *memory.Misuse) bool {
+	return m.Package == "compose" && strings.HasPrefix(m.Reason, "OnEvent calls")
 }
 
 // wrongSize says why the block at off was not requested with size bytes; "" where it may have been. An

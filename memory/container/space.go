@@ -256,7 +256,7 @@ func (sp *Space) mustBeBlock(off uint64, size uintptr) {
 	if z, ok := sp.a.(memory.Sizer); ok && size > 0 {
 		sp.mustBeWithin(off, size)
 		has := size
-		if m := misuse(func() { has = z.SizeOf(sp.at(off)) }); m != nil && m.Package != "compose" { // see whyNot
+		if m := misuse(func() { has = z.SizeOf(sp.at(off)) }); m != nil && !inEvent(m) {
 			panic(m)
 		}
 		if has < size {
