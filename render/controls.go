@@ -79,8 +79,10 @@ var labels = map[string]string{
 	"MouseLeft": "LEFT MOUSE", "MouseRight": "RIGHT MOUSE", "MouseMiddle": "MID MOUSE", "MouseBack": "MOUSE 4", "MouseForward": "MOUSE 5",
 	"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓",
 	"ShiftLeft": "L SHIFT", "ShiftRight": "R SHIFT", "ControlLeft": "L CTRL", "ControlRight": "R CTRL",
-	"AltLeft": "L ALT", "AltRight": "R ALT", "Escape": "ESC", "Backquote": "`", "BracketLeft": "[", "BracketRight": "]",
+	"AltLeft": "L ALT", "AltRight": "R ALT", "MetaLeft": "L CMD/WIN", "MetaRight": "R CMD/WIN", "ContextMenu": "MENU", "Escape": "ESC", "Backquote": "`", "BracketLeft": "[", "BracketRight": "]",
 	"Comma": ",", "Period": ".", "Slash": "/", "Backslash": "\\", "Semicolon": ";", "Quote": "'", "Minus": "-", "Equal": "=",
+	"IntlBackslash": "INTL \\", "CapsLock": "CAPS LOCK", "NumLock": "NUM LOCK", "ScrollLock": "SCROLL LOCK", "PageUp": "PAGE UP", "PageDown": "PAGE DOWN", "PrintScreen": "PRINT",
+	"NumpadAdd": "NUM +", "NumpadSubtract": "NUM -", "NumpadMultiply": "NUM *", "NumpadDivide": "NUM /", "NumpadDecimal": "NUM .", "NumpadEqual": "NUM =",
 	"PadUp": "PAD ↑", "PadDown": "PAD ↓", "PadLeft": "PAD ←", "PadRight": "PAD →",
 }
 
@@ -95,6 +97,9 @@ func (c Control) Label() string {
 	}
 	if rest, ok := strings.CutPrefix(name, "Digit"); ok {
 		return rest
+	}
+	if rest, ok := strings.CutPrefix(name, "Numpad"); ok {
+		return "NUM " + strings.ToUpper(rest)
 	}
 	return strings.ToUpper(name)
 }

@@ -539,6 +539,29 @@ func TestControl_EveryNameIsReadBack(t *testing.T) {
 	}
 }
 
+// The names of keys such as METALEFT and NUMPADADD were not what is printed on them. A word has at most seven letters,
+// or is one that is printed on keys; a slot has space for eleven letters.
+func TestControl_LabelsAreWhatIsPrintedOnKeys(t *testing.T) {
+	seen := map[string]Control{}
+	for c := keyFirst; c < controlEnd; c++ {
+		label := c.Label()
+		for word := range strings.FieldsSeq(label) {
+			if len(word) > 7 && word != "BACKSPACE" {
+				t.Errorf("%v is %q", c, label)
+			}
+		}
+		if other, ok := seen[label]; ok || len([]rune(label)) > 11 {
+			t.Errorf("%v is %q, as %v is, or too long", c, label, other)
+		}
+		seen[label] = c
+	}
+	for name, want := range map[string]string{"MetaLeft": "L CMD/WIN", "Numpad1": "NUM 1", "NumpadEnter": "NUM ENTER", "NumpadAdd": "NUM +", "PageUp": "PAGE UP", "Digit1": "1"} {
+		if c, err := ParseControl(name); err != nil || c.Label() != want {
+			t.Errorf("%s is %q, want %q, %v", name, c.Label(), want, err)
+		}
+	}
+}
+
 func TestInput_DoesNotAllocate(t *testing.T) {
 	h := newHand()
 	var in Input
