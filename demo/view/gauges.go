@@ -169,7 +169,7 @@ func (v *View) memoryGauge(at vec) {
 			low = min(low, most[i]*0.98)
 		}
 	}
-	v.text = render.AppendBytes(append(v.text[:0], "MEMORY "...), uint64(top/1.02))
+	v.text = render.AppendBytes(append(v.text[:0], "POOLS "...), uint64(top/1.02))
 	top = max(top, low*1.15) // what is almost constant looks constant
 	q, y := &v.quads, at[1]-8
 	wide := float32(len(v.text))*render.GlyphW + 6

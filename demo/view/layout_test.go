@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -556,6 +557,16 @@ func TestHUD_OffersAreOpaque(t *testing.T) {
 		if len(plates) != len(v.s.Game.Offer) {
 			t.Errorf("%v: %d opaque cards", size, len(plates))
 		}
+	}
+}
+
+// The figure was named MEMORY and is that of the pools alone: the overlay has a much larger sum.
+func TestHUD_TheMemoryOfPoolsIsNamed(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.open()
+	v.begin(game.Signs, v.ui.view)
+	if v.memoryGauge(v.safe().hi); !strings.HasPrefix(string(v.text), "POOLS ") {
+		t.Errorf("it is %q", v.text)
 	}
 }
 

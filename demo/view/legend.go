@@ -59,7 +59,7 @@ var legendParts = [...]struct {
 			v.quads.Border(-8, -8, 16, 16, 1, v.pal[3].Fade(0.6))
 			v.quads.Tri(-3, -3, 4, 0, -3, 3, white)
 		}},
-		{"MEMORY", "of the pools, for 4 s", 1, func(v *View) {
+		{"POOLS", "memory, last 4 s", 1, func(v *View) {
 			for i, h := range [...]float32{4, 8, 6, 11, 9} {
 				v.quads.Rect(-9+float32(i)*4, 6-h, 3, h, dim.Fade(0.7))
 			}

@@ -36,7 +36,7 @@ func TestLegend_ExplainsEachKind(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"YOU", "EMBER", "SEAL", "PORTAL", "HULL", "HEAT", "GIFT", "MAP", "MEMORY", "UNHURT"}
+	want := []string{"YOU", "EMBER", "SEAL", "PORTAL", "HULL", "HEAT", "GIFT", "MAP", "POOLS", "UNHURT"}
 	for k := range realm.EnemyKinds {
 		want = append(want, strings.ToUpper(realm.Enemy(k).String()))
 	}
