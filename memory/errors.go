@@ -32,7 +32,7 @@ var (
 // An Exhausted is an error with the sizes of a request that failed, all in bytes. For errors.Is it is an
 // [ErrOutOfMemory].
 type Exhausted struct {
-	Op     string  // the operation that failed, as "page: commit" or "tlsf: alloc"
+	Op     string  // the operation that failed, as "page: system: commit" or "tlsf: alloc"
 	Need   uintptr // the bytes that the request needs
 	Have   uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
 	Limit  uintptr // the capacity, budget or reservation, also if Cause is the reason; if there is no limit, Need or 0
@@ -40,13 +40,18 @@ type Exhausted struct {
 	Cause  error   // the error of the operating system, of the page source or of package page, or nil
 }
 
+// Error returns a text that begins with what refused the request. If Cause is an [ErrOutOfMemory], that is Cause, and Op
+// follows in parentheses. Limit is in the text only if Cause is nil.
 func (e *Exhausted) Error() string {
+	switch {
+	case errors.Is(e.Cause, ErrOutOfMemory):
+		return fmt.Sprintf("%v (%s: need %d bytes, have %d)", e.Cause, e.Op, e.Need, e.Have)
+	case e.Cause != nil:
+		return fmt.Sprintf("%s: out of memory: need %d bytes: %v", e.Op, e.Need, e.Cause)
+	}
 	s := fmt.Sprintf("%s: out of memory: need %d bytes, have %d of %d", e.Op, e.Need, e.Have, e.Limit)
 	if e.Advice != "" {
 		s += "; " + e.Advice
-	}
-	if e.Cause != nil {
-		s += ": " + e.Cause.Error()
 	}
 	return s
 }

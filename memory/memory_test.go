@@ -133,7 +133,7 @@ func TestErrors_CarryTheNumbers(t *testing.T) {
 	if !errors.Is(err, memory.ErrOutOfMemory) || !errors.Is(err, cause) || errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("%v is the wrong kind of error", err)
 	}
-	if want := "tlsf: alloc: out of memory: need 100 bytes, have 10 of 50: ENOMEM"; err.Error() != want {
+	if want := "tlsf: alloc: out of memory: need 100 bytes: ENOMEM"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 	m := &memory.Misuse{Package: "slab", Op: "Free", Addr: 0x1000, Size: 8, Reason: "double free"}

@@ -155,7 +155,7 @@ func TestHandle_MethodsAtTheEnds(t *testing.T) {
 func TestErrors_TextsAtTheEnds(t *testing.T) {
 	for want, err := range map[string]error{
 		"x: out of memory: need 0 bytes, have 0 of 0":            &memory.Exhausted{Op: "x"},
-		"x: out of memory: need 1 bytes, have 2 of 3: EOF":       &memory.Exhausted{Op: "x", Need: 1, Have: 2, Limit: 3, Cause: io.EOF},
+		"x: out of memory: need 1 bytes: EOF":                    &memory.Exhausted{Op: "x", Need: 1, Have: 2, Limit: 3, Cause: io.EOF},
 		"x: out of memory: need 1 bytes, have 0 of 0; raise y":   &memory.Exhausted{Op: "x", Need: 1, Advice: "raise y"},
 		"pool.Close: the allocator is closed":                    &memory.Misuse{Package: "pool", Op: "Close", Reason: "the allocator is closed"},
 		"slab.Free(0x1000): double free":                         &memory.Misuse{Package: "slab", Op: "Free", Addr: 0x1000, Reason: "double free"},

@@ -35,7 +35,7 @@ func ExampleHeap() {
 	_, ok = assets.Bytes(sky)
 	fmt.Println(ok)
 	// Output:
-	// compact: alloc: out of memory: need 700000 bytes, have 600000 of 1048576: page: reservation: out of memory: need 698880 bytes, have 147456 of 1048576
+	// page: reservation: out of memory: need 698880 bytes, have 147456 of 1048576 (compact: alloc: need 700000 bytes, have 600000)
 	// 5 frames later: <nil> ship true
 	// false
 }

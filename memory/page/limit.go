@@ -93,7 +93,7 @@ func (l *Limit) Reserve(size uintptr) (Memory, error) {
 	m, err := l.src.Reserve(size)
 	if e, ok := err.(*memory.Exhausted); ok && e.Cause == nil && l.name != "" {
 		if _, ok := l.src.(*Carve); ok {
-			e.Op, e.Advice = l.name+": carve", l.advice.Carve
+			e.Op, e.Advice = l.name+": reservation", l.advice.Carve
 		}
 	}
 	return m, err

@@ -183,11 +183,11 @@ func TestLimit_ErrorsHaveTheNameAndTheAdvice(t *testing.T) {
 	budget, reserve, large := p.Ensure(128<<10), p.Ensure(256<<10), p.TooLarge(1<<30)
 	src.FailAt = src.Calls() + 1
 	for want, err := range map[string]error{
-		"ai: budget: out of memory: need 131072 bytes, have 65536 of 65536; raise B":                                  budget,
-		"ai: carve: out of memory: need 1048576 bytes, have 851968 of 1048576; raise C":                               full,
-		"ai: reservation: out of memory: need 262144 bytes, have 131072 of 131072; raise R":                           reserve,
-		"ai: need 1073741824 bytes, reserved are 131072; raise R: memory: request too large for this allocator":       large,
-		"ai: memtest: injected commit: out of memory: need 1 bytes, have 0 of 0: call " + strconv.Itoa(src.Calls()+1): p.Ensure(1),
+		"ai: budget: out of memory: need 131072 bytes, have 65536 of 65536; raise B":                            budget,
+		"ai: reservation: out of memory: need 1048576 bytes, have 851968 of 1048576; raise C":                   full,
+		"ai: reservation: out of memory: need 262144 bytes, have 131072 of 131072; raise R":                     reserve,
+		"ai: need 1073741824 bytes, reserved are 131072; raise R: memory: request too large for this allocator": large,
+		"ai: memtest: injected commit: out of memory: need 1 bytes: call " + strconv.Itoa(src.Calls()+1):        p.Ensure(1),
 	} {
 		if err == nil || err.Error() != want || errors.Is(err, memory.ErrOutOfMemory) == (err == large) || errors.Is(err, memory.ErrTooLarge) != (err == large) {
 			t.Errorf("%v\nwant %s", err, want)

@@ -40,7 +40,7 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	rawSize := size + BaseAlign + s.page // the last page is the guard
 	raw, err := mapNone(nil, rawSize)
 	if err != nil {
-		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
+		return Memory{}, &memory.Exhausted{Op: "page: system: reserve", Need: rawSize, Limit: rawSize, Cause: err}
 	}
 	note(raw, rawSize)
 	return trimBase(raw, rawSize, size), nil
@@ -52,7 +52,7 @@ func (s *osSource) Commit(m Memory, off, size uintptr) error {
 		return nil
 	}
 	if err := unix.Mprotect(s.pages(m, off, size), unix.PROT_READ|unix.PROT_WRITE); err != nil {
-		return &memory.Exhausted{Op: "page: commit", Need: size, Limit: m.Size, Cause: err}
+		return &memory.Exhausted{Op: "page: system: commit", Need: size, Limit: m.Size, Cause: err}
 	}
 	s.advise(m, off, size)
 	return nil

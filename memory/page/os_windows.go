@@ -25,7 +25,7 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	rawSize := size + BaseAlign + Granule // the last granule is the guard
 	addr, err := windows.VirtualAlloc(0, rawSize, windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
-		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
+		return Memory{}, &memory.Exhausted{Op: "page: system: reserve", Need: rawSize, Limit: rawSize, Cause: err}
 	}
 	note(fromSystem(addr), rawSize)
 	return trimBase(fromSystem(addr), rawSize, size), nil
@@ -41,7 +41,7 @@ func (s *osSource) Commit(m Memory, off, size uintptr) error {
 		return nil
 	}
 	if _, err := windows.VirtualAlloc(uintptr(m.Base)+off, size, windows.MEM_COMMIT, windows.PAGE_READWRITE); err != nil {
-		return &memory.Exhausted{Op: "page: commit", Need: size, Limit: m.Size, Cause: err}
+		return &memory.Exhausted{Op: "page: system: commit", Need: size, Limit: m.Size, Cause: err}
 	}
 	s.advise(m, off, size)
 	return nil

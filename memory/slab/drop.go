@@ -152,10 +152,10 @@ func (h *Heap) mark(first, end uintptr, as uint8) {
 }
 
 // takeAbsent commits absent units again for a span of least to most units, and takes it. It returns no units if there
-// are not so many in a row, or if the source refuses. Cost: a byte read for each KiB in use.
-func (h *Heap) takeAbsent(size, least, most uintptr) run {
+// are not so many in a row, or if the source refuses, which is the error. Cost: a byte read for each KiB in use.
+func (h *Heap) takeAbsent(size, least, most uintptr) (run, error) {
 	if h.absent == 0 {
-		return run{}
+		return run{}, nil
 	}
 	step, end := spanStep(size), h.limit/unitGranules
 	for i := uintptr(0); i < end; {
@@ -173,22 +173,22 @@ func (h *Heap) takeAbsent(size, least, most uintptr) run {
 		if at+least > i {
 			continue
 		}
-		if !h.fill(at, at+least, at+min(most, i-at)) {
-			return run{}
+		if ok, err := h.fill(at, at+least, at+min(most, i-at)); !ok {
+			return run{}, err
 		}
-		return h.takeVacant(size, least, most)
+		return h.takeVacant(size, least, most), nil
 	}
-	return run{}
+	return run{}, nil
 }
 
 // fill commits what is absent of the units from first to most, at least fillStep bytes at once if so many follow. If
 // the source refuses, fill commits only what is absent from first to least. It asks for no refused range again.
-func (h *Heap) fill(first, least, most uintptr) bool {
+func (h *Heap) fill(first, least, most uintptr) (ok bool, err error) {
 	refused := ^uintptr(0) // where the refused range ended
 	for end, step := most, uintptr(fillStep); h.base != nil && first <= h.limit/unitGranules; {
 		hole := bytes.IndexByte(h.place[first:min(end, h.limit/unitGranules)], absent)
 		if hole < 0 {
-			return true
+			return true, nil
 		}
 		at := first + uintptr(hole)
 		low, high := at, at
@@ -201,9 +201,9 @@ func (h *Heap) fill(first, least, most uintptr) bool {
 		from, to := h.mem.Around(at<<unitShift, max(min(end, high)<<unitShift, at<<unitShift+step))
 		from, to = max(from, low<<unitShift), min(to, high<<unitShift)
 		if to == refused {
-			return false
+			return false, err
 		}
-		if h.mem.Fill(from, to-from) != nil {
+		if err = h.mem.Fill(from, to-from); err != nil {
 			refused, end, step = to, least, 0
 			continue
 		}
@@ -213,7 +213,7 @@ func (h *Heap) fill(first, least, most uintptr) bool {
 			invariant.Freed(unsafe.Add(h.base, from), to-from)
 		}
 	}
-	return false
+	return false, err
 }
 
 // readHoles makes the units absent, in a heap without spans, whose memory is not there, and those between them vacant.

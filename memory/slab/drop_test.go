@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -488,7 +489,7 @@ func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
 		h.settle(1 << 20)
 		hole := uintptr(bytes.IndexByte(h.place, absent))
 		h.src.calls, h.src.fail = 0, func() error { return memory.ErrOutOfMemory }
-		if h.fill(hole, hole+fillStep>>unitShift, hole+fillStep>>unitShift) || h.src.calls != 1 {
+		if ok, _ := h.fill(hole, hole+fillStep>>unitShift, hole+fillStep>>unitShift); ok || h.src.calls != 1 {
 			t.Errorf("the source has refused %d calls", h.src.calls)
 		}
 		h.src.fail = nil
@@ -496,6 +497,9 @@ func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
 		served := len(h.exhaust(1<<10)) << 10
 		if rest := h.limit.Budget() - h.limit.Committed(); rest >= 16<<10 {
 			t.Errorf("%d of %d bytes of the budget are left, %d were served", rest, left, served)
+		}
+		if _, err := h.Alloc(1<<10, 8); err == nil || !strings.HasPrefix(err.Error(), "page: budget: ") {
+			t.Errorf("%v; no addresses are left, but the budget refuses absent units", err)
 		}
 		h.sound()
 	}

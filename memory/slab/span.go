@@ -119,7 +119,7 @@ func (h *Heap) takeSpan(s *shape) (r run, err error) {
 // findSpan is takeSpan where no vacant units fit well.
 func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
 	if h.mustCommit(size, fair) {
-		if r := h.takeAbsent(size, fair, want); r.units > 0 {
+		if r, _ := h.takeAbsent(size, fair, want); r.units > 0 {
 			return r, nil
 		}
 	}
@@ -142,8 +142,12 @@ func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
 	if err == nil {
 		return r, nil
 	}
-	if r := h.takeAbsent(size, least, want); r.units > 0 {
+	r, refused := h.takeAbsent(size, least, want)
+	if r.units > 0 {
 		return r, nil
+	}
+	if refused != nil {
+		err = refused // more addresses would not help
 	}
 	if least < fair {
 		if r, err := h.takeFresh(size, least, least); err == nil {

@@ -22,59 +22,57 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A program with many allocators must learn from the error which of them is full, and which field would help.
+// A program with many allocators must learn from the error which of them is full, and which field would help. The text
+// begins with what refused: the budget of the tier or of the source, the reservation, or the system.
 func TestFull_TheErrorNamesTheTierAndTheField(t *testing.T) {
-	const some, buffer = 1 << 20, "tiers: no space in the frame's buffer of "
+	const (
+		some  = 1 << 20
+		need  = "out of memory: need "
+		arena = "tiers: static: plan: new Arena of 4194304 bytes: tiers: static: "
+	)
 	var all [Count]uintptr
 	for tier := range all {
 		all[tier] = some
 	}
+	each := func(refused string) [Count]string {
+		return [Count]string{
+			Static: arena + refused, Frame: "tiers: frame: " + refused, Level: "tiers: level: " + refused, Pools: "pool: enemies: tiers: pools: " + refused,
+			Slab: "tiers: slab: " + refused, Large: "tiers: large: " + refused, Inbox: "tiers: inbox of worker 1: " + refused,
+		}
+	}
+	budget, reservation := each("budget: "+need), each("reservation: "+need)
+	budget[Static] += "4194304 bytes, have 1048576 of 1048576"
+	budget[Frame] = "tiers: frame: budget: no space in the frame's buffer of 524288 bytes, one of 2; raise "
+	reservation[Static] += "4194304 bytes, have 1048576 of 1048576"
+	reservation[Frame] = "tiers: frame: reservation: no space in the frame's buffer of 458752 bytes, one of 2; raise "
+	reservation[Pools] = "pool: new Pool of enemies: tiers: pools: reservation: " + need
 	for _, c := range []struct {
 		name, help string
 		config     Config
 		want       [Count]string
 	}{
-		{"budget", "; raise tiers.Config.Budget[", Config{Budget: all}, [Count]string{
-			Static: "tiers: static: budget: out of memory: need 4194304 bytes, have 1048576 of 1048576",
-			Frame:  buffer + "524288 bytes; raise Config.Reserve[Frame], and Budget[Frame] if set: ",
-			Level:  "tiers: level: budget: out of memory: need ",
-			Pools:  "pool: enemies: tiers: pools: budget: out of memory: need ",
-			Slab:   "tiers: slab: budget: out of memory: need ",
-			Large:  "tiers: large: budget: out of memory: need ",
-			Inbox:  "tiers: inbox of worker 1: budget: out of memory: need ",
-		}},
-		{"reservation", "; raise tiers.Config.Reserve[", Config{Reserve: all}, [Count]string{
-			Static: "tiers: static: carve: out of memory: need 4194304 bytes, have 1048576 of 1048576",
-			Frame:  buffer,
-			Level:  "tiers: level: reservation: out of memory: need ",
-			Pools:  "pool: new Pool of enemies: tiers: pools: carve: out of memory: need ",
-			Slab:   "tiers: slab: reservation: out of memory: need ",
-			Large:  "tiers: large: alloc: out of memory: need ",
-			Inbox:  "tiers: inbox of worker 1: alloc: out of memory: need ",
-		}},
+		{"budget", "; raise tiers.Config.Budget[", Config{Budget: all}, budget},
+		{"reservation", "; raise tiers.Config.Reserve[", Config{Reserve: all}, reservation},
 		{"too large", "; raise tiers.Config.Reserve[", Config{Reserve: all}, [Count]string{
 			Level: "tiers: level: need 2097152 bytes, reserved are 1048576",
 			Large: "tiers: large: need 2097152 bytes, reserved are 1048576",
 			Inbox: "tiers: inbox of worker 1: need 2097152 bytes, reserved are ",
 		}},
-		{"system", "", Config{}, [Count]string{
-			Static: "tiers: static: memtest: injected commit: ",
-			Frame:  "tiers: frame: memtest: injected commit: ",
-			Level:  "tiers: level: memtest: injected commit: ",
-			Pools:  "pool: enemies: tiers: pools: memtest: injected commit: ",
-			Slab:   "tiers: slab: memtest: injected commit: ",
-			Large:  "tiers: large: memtest: injected commit: ",
-			Inbox:  "tiers: inbox of worker 1: memtest: injected commit: ",
-		}},
+		{"source", "; raise the whole", Config{}, each("game: budget: " + need)},
+		{"system", "", Config{}, each("memtest: injected commit: " + need)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := memtest.NewFaulty()
-			c.config.Source, c.config.Tags = src, true
+			whole := page.NewLimit(src, 0)
+			c.config.Source, c.config.Tags = whole, true
 			m := newManager(t, c.config)
 			tag := newTag(t, m, "ai")
 			must(t, m.BeginLevel())
-			if c.name == "system" {
+			switch c.name {
+			case "system":
 				src.FailAt, src.ForGood = src.Calls()+1, true
+			case "source":
+				whole.Name("game").Advise(page.Advice{Budget: "raise the whole"}).SetBudget(1)
 			}
 			plan4, err := plan.Fast([]plan.Buffer{{Size: 4 << 20, Death: 1}})
 			must(t, err)
@@ -111,11 +109,11 @@ func TestFull_TheErrorNamesTheTierAndTheField(t *testing.T) {
 					for err == nil {
 						_, err = alloc(size, 8)
 					}
-					help := ""
-					if c.help != "" && Tier(tier) != Frame {
-						help = c.help + []string{"Static", "Frame", "Level", "Pools", "Slab", "Large", "Inbox"}[tier] + "]"
+					help := c.help
+					if strings.HasSuffix(help, "[") {
+						help += []string{"Static", "Frame", "Level", "Pools", "Slab", "Large", "Inbox"}[tier] + "]"
 					}
-					if s := err.Error(); !errors.Is(err, is) || !strings.Contains(s, want) || !strings.Contains(s, help) ||
+					if s := err.Error(); !errors.Is(err, is) || !strings.HasPrefix(strings.TrimPrefix(s, `tiers: tag "ai": `), want) || !strings.Contains(s, help) ||
 						c.help == "" && strings.Contains(s, "raise") || strings.HasPrefix(s, `tiers: tag "ai": `) != (i == 1) {
 						t.Errorf("%s: %v\nwant %q and %q", Tier(tier), err, want, help)
 					}
@@ -167,7 +165,7 @@ func TestFull_AScratchWithoutMemoryNamesTheReason(t *testing.T) {
 	src.FailAt, src.ForGood = src.Calls()+1, true
 	before := m.Worker(1).Stats().Failures
 	_, err := m.Worker(1).BeginTask()
-	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.HasPrefix(err.Error(), "tiers: scratch of worker 1: out of memory: need 262144 ") || !strings.Contains(err.Error(), ": memtest: injected commit: ") {
+	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.HasPrefix(err.Error(), "tiers: inbox of worker 1: memtest: injected commit: ") || !strings.HasSuffix(err.Error(), " (tiers: scratch of worker 1: need 262144 bytes, have 4194304)") {
 		t.Error(err)
 	}
 	if n := m.Worker(1).Stats().Failures - before; n != 1 {

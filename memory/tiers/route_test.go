@@ -258,7 +258,7 @@ func TestManager_FrameAndLevelAreClosedOutsideOfTheirTime(t *testing.T) {
 		alloc(t, m.Frame(), 10)
 		alloc(t, m.Level(), 10)
 		_, err := m.Frame().Alloc(1<<30, 1)
-		if want := fmt.Sprintf("buffer of %d bytes; raise Config.Reserve[Frame]", m.Frame().Available()+10); !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
+		if want := fmt.Sprintf("buffer of %d bytes, one of 2; raise tiers.Config.Reserve[Frame]", m.Frame().Available()+10); !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
 			t.Errorf("more than the frame: %v; want %q", err, want)
 		}
 		must(t, m.EndFrame())

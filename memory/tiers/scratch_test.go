@@ -136,7 +136,7 @@ func TestWorker_AScratchArenaIsWithinTheBudget(t *testing.T) {
 	_, err := w.BeginTask()
 	var e *memory.Exhausted
 	if !errors.As(err, &e) || e.Need != 256<<10 || e.Limit != 128<<10 || e.Op != "tiers: scratch of worker 0" ||
-		!strings.Contains(err.Error(), ": tiers: inbox of worker 0: budget: out of memory: need 262144 bytes, have 131072 of 131072") {
+		!strings.HasPrefix(err.Error(), "tiers: inbox of worker 0: budget: out of memory: need 262144 bytes, have 131072 of 131072") {
 		t.Errorf("%v", err)
 	}
 	must(t, m.Check())

@@ -74,7 +74,12 @@ func (f *frameTier) build(m *Manager) (err error) {
 	if err = f.shut.Close(); err != nil {
 		return err
 	}
-	f.full = fmt.Errorf("tiers: no space in the frame's buffer of %d bytes; raise Config.Reserve[Frame], and Budget[Frame] if set: %w", size, memory.ErrOutOfMemory)
+	by, advice := "reservation", m.cfg.advice(Frame)
+	help := advice.Reserve
+	if m.cfg.Budget[Frame]/uintptr(m.cfg.Frames) < m.cfg.Reserve[Frame]/uintptr(m.cfg.Frames)-page.BaseAlign {
+		by, help = "budget", advice.Budget
+	}
+	f.full = fmt.Errorf("tiers: frame: %s: no space in the frame's buffer of %d bytes, one of %d; %s: %w", by, size, m.cfg.Frames, help, memory.ErrOutOfMemory)
 	f.ring, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: size, Idle: true, Full: f.full})
 	return err
 }

@@ -220,30 +220,35 @@ func (h *Heap) unlinkDropped(x *block) {
 // more commits memory for a free block of n granules at a multiple of step: dropped memory, or else at the end of a
 // pool. It returns the block, or 0 and the last refusal.
 func (h *Heap) more(n, step uint32) (uint32, error) {
-	if i := h.refill(n, step); i != 0 {
+	i, refused := h.refill(n, step)
+	if i != 0 {
 		return i, nil
 	}
 	if h.closed { // by a function of the source
 		return 0, memory.ErrClosed
 	}
-	return h.grow(n, step)
+	if i, err := h.grow(n, step); i != 0 || err != nil {
+		return i, err
+	}
+	return 0, refused // no addresses are left, but the source refuses what is there
 }
 
 // refill commits dropped memory again for n granules at a multiple of step, and returns a free block that has them, or
-// 0. Cost: a search proportional to the dropped blocks, and a call of the source for each one that is needed.
-func (h *Heap) refill(n, step uint32) uint32 {
+// 0 and the refusal of the source. Cost: a search proportional to the dropped blocks, and a call of the source for each
+// one that is needed.
+func (h *Heap) refill(n, step uint32) (uint32, error) {
 	if h.drops == 0 {
-		return 0
+		return 0, nil
 	}
 	pool, start, _ := h.smallestRun(n, step)
 	if pool < 0 {
-		return 0
+		return 0, nil
 	}
 	at := align.UpTo(start, step)
-	if h.fillRange(pool, at, at+n) != nil {
-		return 0
+	if err := h.fillRange(pool, at, at+n); err != nil {
+		return 0, err
 	}
-	return h.find(n, step)
+	return h.find(n, step), nil
 }
 
 // smallestRun returns the pool and the first granule of the smallest run that has n granules at a multiple of step. A

@@ -180,6 +180,10 @@ func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
 		}
 		src.fail = nil
 		sound(t, h, l)
+		l.SetBudget(1)
+		if _, err := h.Alloc(c.size, 16); err == nil || !strings.HasPrefix(err.Error(), "page: budget: ") {
+			t.Errorf("%d bytes: %v; no addresses are left, but the budget refuses dropped ones", c.size, err)
+		}
 		l.SetBudget(l.Committed() + max(c.size, 64<<10))
 		if _, err := h.Alloc(c.size, 16); err != nil {
 			t.Errorf("%d bytes: %v", c.size, err)

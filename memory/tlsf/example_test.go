@@ -69,7 +69,7 @@ func ExampleHeap_AddPool() {
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// tlsf: alloc: out of memory: need 2097152 bytes, have 0 of 9437184: page: budget: out of memory: need 2097152 bytes, have 0 of 2097152
+	// page: budget: out of memory: need 2097152 bytes, have 0 of 2097152 (tlsf: alloc: need 2097152 bytes, have 0)
 }
 
 // A map of the heap, one letter per block.

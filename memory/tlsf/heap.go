@@ -285,7 +285,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		h.counts.Failed()
 		full := &memory.Exhausted{Op: h.pools[0].mem.NameOr("tlsf") + ": alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
 		if err == nil {
-			full.Advice = h.pools[0].mem.Advice()
+			full.Op, full.Advice = h.pools[0].mem.NameOr("tlsf")+": reservation", h.pools[0].mem.Advice()
 		}
 		return nil, full
 	}
