@@ -136,7 +136,7 @@ func TestGuides_DiffsAreOfTheTwoGames(t *testing.T) {
 }
 
 // order is the order of the guides on every page.
-var order = strings.Fields("enough choosing porting frames servers caches debugging saving glossary")
+var order = strings.Fields("enough choosing porting frames servers caches debugging saving replays glossary")
 
 // Each guide ends with what to read next. In order that is the next guide; both lists of guides have the same order.
 func TestGuides_LeadFromOneToTheNext(t *testing.T) {
