@@ -31,6 +31,8 @@
 // object, make the object an entity instead. The order of rows changes: if smoke must lie under sparks, use two
 // Systems and build the System of the smoke first. Additive kinds need no order.
 //
+// The example Manager has a System within a tier, with a budget, a tag and a saved state.
+//
 // # Cost
 //
 //	operation                                                      a particle, ns

@@ -1,8 +1,12 @@
 package particles_test
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/particles"
 )
 
@@ -58,4 +62,52 @@ func ExampleSystem_EmitRate() {
 	}
 	fmt.Println(s.Len())
 	// Output: 1 2 2 1 2 2 10
+}
+
+// Sparks of a manager: the budget of its pools tier bounds them, a tag counts them, and EndLevel removes them. A Set
+// saves them. A game with rewind or replays also calls Reserve at its start, because a budget is no state.
+func Example_manager() {
+	m, err := tiers.New(tiers.Config{Tags: true, Budget: [tiers.Count]uintptr{tiers.Pools: 1 << 20}})
+	check(err)
+	sparks, err := particles.New(m.PoolSource(), particles.Config{Capacity: 100_000})
+	check(err)
+	kind, err := sparks.Register(particles.Kind{Name: "spark"})
+	check(err)
+	effects, err := m.Tag("effects")
+	check(err)
+	effects.AddPool("sparks", &tiers.Funcs{
+		StatsFunc: func() memory.Stats { return sparks.Stats().Memory },
+		ResetFunc: sparks.Reset,
+		CloseFunc: sparks.Close,
+	})
+	var set save.Set
+	check(errors.Join(set.Add("sparks", sparks), set.Seal()))
+	slot := set.NewSlot(1 << 20)
+
+	check(m.BeginLevel())
+	blast := particles.Emitter{Kind: kind, Life: particles.Just(1), Size: particles.Just(3)}
+	sparks.Emit(&blast, 2000)
+	check(set.Save(slot))
+
+	emitted := sparks.Emit(&blast, 90_000) // more than the budget has memory for
+	fmt.Println("dropped:", sparks.Stats().Dropped > 0, "within the budget:", m.Stats(tiers.Pools).Committed <= 1<<20)
+	fmt.Println("counted by the tag:", effects.Stats().Live == uint64(2000+emitted))
+
+	check(set.Load(slot))
+	fmt.Println("loaded:", sparks.Len())
+	leaks, err := m.EndLevel()
+	check(err)
+	fmt.Println("after the level:", sparks.Len(), "sparks;", leaks)
+	check(m.Close()) // closes the sparks, too
+	// Output:
+	// dropped: true within the budget: true
+	// counted by the tag: true
+	// loaded: 2000
+	// after the level: 0 sparks; level 1 left nothing behind
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
