@@ -62,7 +62,10 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 func (s *metadata) saveSlots(c *save.Coder) {
 	c.Same("the capacity", uint64(s.capacity))
 	w := [...]uint64{uint64(s.n), uint64(s.opened), uint64(s.retired), uint64(s.peak), uint64(s.soiled), s.allocs, s.failures, uint64(len(s.gens))}
-	if c.Words(w[:]); c.Loading() {
+	c.Enter("counts") // of a difference: the number of objects is among them
+	c.Words(w[:])
+	c.Leave()
+	if c.Loading() {
 		s.n, s.opened, s.retired, s.peak, s.soiled = uint(w[0]), uint(w[1]), uint(w[2]), uint(w[3]), uint(w[4])
 		s.allocs, s.failures = w[5], w[6]
 	}

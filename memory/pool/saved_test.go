@@ -97,3 +97,22 @@ func TestSaved_MemoryWithoutPoisonIsNoDamage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two games that differ by an object: the difference is said to be in the counts of the pool.
+func TestSaved_DiffOfTheNumberOfObjectsNamesTheCounts(t *testing.T) {
+	p, err := pool.New[uint64](nil, pool.Config{Name: "rocks", Capacity: 10})
+	set := new(save.Set)
+	if err := errors.Join(err, set.Add("game", p), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	a, b := set.NewCanonical(1<<12), set.NewCanonical(1<<12)
+	_, _, err = p.New()
+	err = errors.Join(err, set.Save(a))
+	p.Reset()
+	err = errors.Join(err, set.Save(b))
+	d, differ, err2 := set.Diff(a, b)
+	if d.Path != "game/rocks/counts" || !differ || err != nil || err2 != nil {
+		t.Errorf("%v, %v, %v, %v", d, differ, err, err2)
+	}
+}
