@@ -109,6 +109,7 @@
 //	                           debug builds                              block of a region)
 //	expired mark or Ref        always (Get returns false)   no marks     no marks
 //	stale pointer of a frame   faults in memdebug builds
+//	arena of an older frame    in debug builds
 //	use after Close            always                       always       always
 //
 // A double free is detected only until a new block uses the bytes. After that the second Free may free the new block.

@@ -105,6 +105,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 			cfg.Full = fmt.Errorf("%s: no space in the frame's buffer of %d bytes; raise FramesConfig.Bytes: %w", f.ring[i].mem.NameOr("arena"), cfg.Bytes, memory.ErrOutOfMemory)
 		}
 		f.ring[i].full, f.ring[i].short = f.full, cfg.Full
+		f.ring[i].member.join(f)
 		made++
 	}
 	f.cur = &f.ring[0]
@@ -124,7 +125,9 @@ func (f *Frames) ready(l *Linear) {
 }
 
 // Current returns the arena of the current frame, for [New], [MakeSlice] and marks. This arena must not be used after
-// the next Advance or the load of a state. If the ring is closed, Current returns a closed arena.
+// the next Advance or the load of a state. In debug builds Alloc, New, MakeSlice, Resize, Mark and OnReset panic with a
+// *memory.Misuse if their arena is that of an older frame. A hook may use the arena of its frame. If the ring is
+// closed, Current returns a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
 // Frame returns the number of the current frame. The first frame is 0, and each Advance that begins a frame

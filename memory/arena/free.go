@@ -47,6 +47,7 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 // in the bytes that it gives up expire. Misuse panics as in [Linear.Free]. A nil p panics, too.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
+	l.mustBeCurrent("Resize")
 	off := uintptr(p) - uintptr(l.base)
 	newest := l.isNewest(off, oldSize)
 	if !newest || invariant.Debug {

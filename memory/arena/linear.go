@@ -65,6 +65,7 @@ type Linear struct {
 	short    error        // the error of an Alloc that does not fit while it is open; in a ring of the last commit that failed
 	closed   error        // the error of an Alloc once closed
 	mem      page.Prefix
+	member   member // in debug builds
 	owner    invariant.Owner
 }
 
@@ -121,6 +122,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 // memory.ErrOutOfMemory. In a frame whose commit failed, Alloc returns the error of the commit: see [Frames.Advance].
 // Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if invariant.Debug {
+		l.mustBeCurrent("Alloc")
+	}
 	mask := align - 1
 	start := (l.off + mask) &^ mask
 	end := start + size
@@ -152,6 +156,9 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 // as memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined. For a T above 128 KiB use [MakeSlice]: New would also
 // allocate a T on the Go heap.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
+	if invariant.Debug {
+		l.mustBeCurrent("New")
+	}
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) & -unsafe.Alignof(*v)
 	// This cannot wrap: a Go type has less than half the address space, and off is within a reservation,

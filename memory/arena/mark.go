@@ -26,6 +26,7 @@ type place struct {
 // if more than 8 marks nest, and deeper than ever before.
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
+	l.mustBeCurrent("Mark")
 	l.serial++
 	l.kept, l.floor = l.live(), l.off
 	l.marks = append(l.marks, place{l.serial, l.off, l.book & unknown, l.kept, len(l.hooks)})
@@ -80,6 +81,7 @@ type hook struct {
 // with a *memory.Misuse if the arena is closed, if one of its hooks is running, or if f is nil.
 func (l *Linear) OnReset(f func()) {
 	l.open("OnReset", nil, 0)
+	l.mustBeCurrent("OnReset")
 	l.idle("OnReset")
 	if f == nil {
 		panic(misuse("OnReset", nil, 0, "the hook is nil"))

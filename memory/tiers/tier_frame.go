@@ -49,8 +49,9 @@ var errFrame = fmt.Errorf("tiers: Frame outside a frame or after Close; NextFram
 
 // Frame returns the arena of the open frame. The arena may be used until EndFrame; its blocks stay readable for
 // Config.Frames-1 more frames. Call Frame in each frame: in a later one Alloc of a kept arena succeeds, and its blocks
-// are overwritten early. If a block does not fit, the error wraps memory.ErrOutOfMemory and names the buffer's size.
-// Outside a frame, Frame returns a closed arena, whose Alloc fails; in debug builds Frame panics with a *memory.Misuse.
+// are overwritten early. In debug builds (-tags memdebug or -race) such an Alloc panics with a *memory.Misuse. If a
+// block does not fit, the error wraps memory.ErrOutOfMemory and names the buffer's size. Outside a frame, Frame returns
+// a closed arena, whose Alloc fails; in debug builds Frame panics with a *memory.Misuse.
 func (m *Manager) Frame() *arena.Linear {
 	if invariant.Debug && m.phase&inFrame == 0 {
 		panic(m.outside("Frame", "a frame; NextFrame or BeginFrame first"))
