@@ -197,8 +197,8 @@ type store struct {
 //
 // The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
 // [memory.ErrConfig] and names the field. If mem has a Watch method that returns nil, because mem was closed, the error
-// wraps [memory.ErrClosed]. New does not allocate from mem or cfg.Pages. With another closed allocator, or a closed
-// Blocks of package pool, New succeeds and the first entity fails.
+// wraps [memory.ErrClosed]. New does not allocate from mem or cfg.Pages. With another closed allocator New succeeds and
+// the first entity fails.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
 		return nil, fmt.Errorf("ecs: New without an allocator: %w", memory.ErrConfig)

@@ -52,7 +52,9 @@ func TestBlocks_TellWhoStandsOnThemWhenTheirMemoryGoes(t *testing.T) {
 		if r != name || !slices.Equal(told, []int{2, 0}) {
 			t.Errorf("%s: told %v, %v", name, told, r)
 		}
-		b.Watch(func() { t.Errorf("%s: told once more", name) })
+		if b.Watch(func() { t.Errorf("%s: told once more", name) }) != nil {
+			t.Errorf("%s: a closed pool is watched", name)
+		}
 		if err := errors.Join(b.Close(), b.Check()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

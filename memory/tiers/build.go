@@ -58,6 +58,7 @@ func (m *Manager) build() error {
 		if err := m.states[t].build(m); err != nil {
 			return fmt.Errorf("tiers: %s: %w", t, err)
 		}
+		m.built[t] = m.states[t].stats(m).Reserved
 	}
 	own := target{m, page.Memory{Base: m.base, Size: m.size}}
 	inbox, err := remote.New(gameTarget{own, m, m.slab.heap}, remote.Config{Batch: m.cfg.FreeItems, Bytes: m.cfg.FreeBytes})

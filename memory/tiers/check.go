@@ -40,6 +40,17 @@ func (c *checker) tiers() {
 		}
 	}
 	c.Join(c.m.returned.Check())
+	c.Join(c.m.allOpen())
+}
+
+// allOpen returns an error if the program has closed an allocator that only Close may close: its reservation is gone.
+func (m *Manager) allOpen() error {
+	for t, want := range m.built {
+		if want > 0 && m.states[t].stats(m).Reserved < want {
+			return fmt.Errorf("tiers: the program has closed an allocator of the %s tier, which only Manager.Close may close: %w", Tier(t), memory.ErrClosed)
+		}
+	}
+	return nil
 }
 
 // check verifies a worker's heap and inbox, and that what is committed is the heap's.

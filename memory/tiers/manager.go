@@ -41,7 +41,8 @@ type Manager struct {
 	course
 	cfg Config
 
-	states [Count]state // the tiers by number: those below and what the table adds
+	states [Count]state  // the tiers by number: those below and what the table adds
+	built  [Count]uint64 // bytes that their allocators reserved in New
 	static staticTier
 	frame  frameTier
 	level  levelTier

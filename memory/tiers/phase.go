@@ -162,7 +162,8 @@ func (m *Manager) BeginLevel() error {
 // live blocks of large and of the workers. For slab, EndLevel costs as much as BeginLevel.
 //
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes the
-// page source, the manager is closed, and the error also wraps ErrOrder. Any other error means that the static memory
+// page source, the manager is closed, and the error also wraps ErrOrder. If the program has closed a registered pool or
+// the allocator of a tier, the error wraps memory.ErrClosed and names it. Any other error means that the static memory
 // could not be released. After such an error, and after a panic, the level has not ended and EndLevel may be called
 // again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool has more live objects
 // than after its reset, or if a frame has begun in between.
@@ -174,6 +175,10 @@ func (m *Manager) EndLevel() (Leaks, error) {
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
 	}
 	if err := m.enter("EndLevel"); err != nil {
+		return Leaks{}, err
+	}
+	if err := m.allOpen(); err != nil {
+		m.leave()
 		return Leaks{}, err
 	}
 	defer m.leave()

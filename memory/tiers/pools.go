@@ -40,8 +40,8 @@ type poolEntry struct {
 // For a particles.System pass AddPool a [Funcs] with its Reset, its Close, and a StatsFunc that returns Stats().Memory.
 //
 // If a pool is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory
-// is released with the manager. Before you close a registered pool yourself, call RemovePool: otherwise EndLevel and
-// Close of the manager reset the closed pool, which panics. The memory of a closed pool returns to the budget, but its
+// is released with the manager. Before you close a registered pool yourself, call RemovePool: otherwise EndLevel
+// fails. The memory of a closed pool returns to the budget, but its
 // address space is never used again. So make pools once, and reset them. After Close the source fails with
 // memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
@@ -85,8 +85,8 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 // AddPool registers a pool that was built on PoolSource. The statistics of the tier then include the pool's statistics.
 // EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool. A
 // [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. EachPool and the leak report
-// return the name. AddPool panics with a *memory.Misuse if the pool is nil or already registered, while EndLevel or
-// Close resets the pools, and once Close has reset them.
+// return the name. AddPool panics with a *memory.Misuse if the pool is nil, closed or already registered, while EndLevel
+// or Close resets the pools, and once Close has reset them.
 //
 // A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
 // error, for example because of an open query, Close returns an error that wraps it, and changes nothing.
@@ -99,6 +99,9 @@ func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p)
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	if invariant.Nil(p) {
 		panic(m.badPool(name, "the pool is nil"))
+	}
+	if closedPool(p) {
+		panic(m.badPool(name, "the pool is closed"))
 	}
 	for _, e := range m.pools.all {
 		if same(e.pool, p) {
@@ -188,6 +191,24 @@ func same(a, b Pool) bool {
 
 func (m *Manager) badPool(name, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "tiers", Op: "AddPool", Reason: fmt.Sprintf("%q: %s", name, reason)}
+}
+
+// closedPool reports whether p is a pool of package pool that is closed: an open one has a slot.
+func closedPool(p Pool) bool {
+	s, ok := p.(interface {
+		Cap() int
+		Grow(n int) error
+		Trim() error
+	})
+	return ok && s.Cap() == 0
+}
+
+// open returns an error if the program has closed the pool.
+func (p *poolEntry) open() error {
+	if closedPool(p.pool) {
+		return fmt.Errorf("pool %q was closed while registered; call RemovePool: %w", p.name, memory.ErrClosed)
+	}
+	return nil
 }
 
 func (p *poolEntry) read() stats { return p.pool.Stats() }

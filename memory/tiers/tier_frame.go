@@ -159,7 +159,13 @@ func (f *frameTier) check(c *checker) {
 }
 
 func (f *frameTier) addHook(hook func()) { f.cur.OnReset(hook) }
-func (f *frameTier) runHooks()           { f.ring.RunHooks() }
+
+// runHooks runs no hooks if the program has closed the arena: Close of the ring runs those of the other frames.
+func (f *frameTier) runHooks() {
+	if f.ring.Current().Base() != nil {
+		f.ring.RunHooks()
+	}
+}
 
 func (f *frameTier) close(e *ending, stage stage) {
 	if stage == closeArenas && f.ring != nil {

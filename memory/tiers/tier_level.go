@@ -88,7 +88,13 @@ func (l *levelTier) check(c *checker) {
 }
 
 func (l *levelTier) addHook(f func()) { l.cur.OnReset(f) }
-func (l *levelTier) runHooks()        { l.arena.RunHooks() }
+
+// runHooks runs no hooks if the program has closed the arena: its Close has run them.
+func (l *levelTier) runHooks() {
+	if l.arena.Base() != nil {
+		l.arena.RunHooks()
+	}
+}
 
 // end runs the hooks that hooks of other tiers and resets of pools have registered.
 func (l *levelTier) end(*Manager) error { l.arena.RunHooks(); return nil }

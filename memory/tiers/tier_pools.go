@@ -65,6 +65,9 @@ func (t *poolsTier) refused(l *page.Limit) uint64 { return l.Failures() - t.undo
 func (t *poolsTier) check(c *checker) {
 	var inUse uint64
 	for _, p := range t.all {
+		if err := p.open(); err != nil {
+			c.Add("%w", err)
+		}
 		if k, ok := p.pool.(memory.Checker); ok {
 			if err := k.Check(); err != nil {
 				c.Add("pool %q: %w", p.name, err)
@@ -102,6 +105,9 @@ func (t *poolsTier) end(m *Manager) error {
 		p := t.all[i]
 		if p.reset == nil || p.ended == t.ending+1 && p.read().Live <= p.kept.Live {
 			continue
+		}
+		if err := p.open(); err != nil {
+			return fmt.Errorf("tiers: %w", err)
 		}
 		p.reset()
 		p.ended = t.ending + 1
@@ -141,7 +147,7 @@ func (t *poolsTier) resetAll(e *ending) {
 	defer func() { t.busy = false }()
 	for i := len(t.all) - 1; i >= 0 && e.m.phase < closing; i-- {
 		p := t.all[i]
-		if p.reset == nil || p.ended == t.ending+1 {
+		if p.reset == nil || p.ended == t.ending+1 || closedPool(p.pool) {
 			continue
 		}
 		e.doing = fmt.Sprintf("the reset of pool %q", p.name)

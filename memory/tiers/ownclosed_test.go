@@ -1,0 +1,89 @@
+package tiers_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// Check names an allocator of the manager that the program has closed, EndLevel fails, and Close closes the rest.
+func TestManager_AnAllocatorThatTheProgramClosedIsNamed(t *testing.T) {
+	for name, of := range map[string]func(m *tiers.Manager) func() error{
+		"level tier": func(m *tiers.Manager) func() error { return m.Level().Close },
+		"frame tier": func(m *tiers.Manager) func() error { return m.Frames().Close },
+		"slab tier":  func(m *tiers.Manager) func() error { return m.Slab().Close },
+		"large tier": func(m *tiers.Manager) func() error { return m.Large().Close },
+	} {
+		for again := range 2 {
+			m, err := tiers.New(tiers.Config{})
+			if err := errors.Join(err, m.BeginLevel(), m.Check(), of(m)()); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Check(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: Check: %v", name, err)
+			}
+			for range 2 * again {
+				if _, err := m.EndLevel(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s: EndLevel: %v", name, err)
+				}
+			}
+			if err := m.Close(); err != nil {
+				t.Errorf("%s: Close: %v", name, err)
+			}
+		}
+	}
+	m, err := tiers.New(tiers.Config{})
+	if err := errors.Join(err, m.BeginFrame(), m.Frame().Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Check(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), "frame tier") {
+		t.Errorf("one buffer: Check: %v", err)
+	}
+	if err := errors.Join(m.EndFrame(), m.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManager_AClosedPoolIsNamedAndCanBeRemoved(t *testing.T) {
+	m, err := tiers.New(tiers.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := pool.NewBlocks(m.PoolSource(), pool.BlocksConfig{Capacity: 8})
+	typed, err1 := pool.New[int64](m.PoolSource(), pool.Config{Capacity: 8})
+	split, err2 := pool.NewSplit[int64, int32](m.PoolSource(), pool.Config{Capacity: 8})
+	if err := errors.Join(err, err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []tiers.Pool{blocks, typed, split} {
+		m.AddPool("p", p)
+		if err := errors.Join(m.BeginLevel(), p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		const want = `pool "p" was closed while registered; call RemovePool`
+		if err := m.Check(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T: Check: %v", p, err)
+		}
+		if _, err := m.EndLevel(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T: EndLevel: %v", p, err)
+		}
+		m.RemovePool(p)
+		if _, err := m.EndLevel(); err != nil {
+			t.Errorf("%T: EndLevel without the pool: %v", p, err)
+		}
+		memtest.Misuse(t, func() { m.AddPool("q", p) }, "tiers.AddPool", `"q": the pool is closed`)
+	}
+	if _, err := ecs.New(blocks, ecs.Config{}); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("ecs.New of a closed pool: %v", err)
+	}
+	last, err := tiers.NewPool[int64](m, pool.Config{})
+	if err := errors.Join(err, last.Close(), m.Close()); err != nil {
+		t.Errorf("Close with a closed pool: %v", err)
+	}
+}
