@@ -127,6 +127,18 @@ func (v *View) shipArea() image.Rectangle {
 	return image.Rect(middle.X-d, middle.Y-d, middle.X+d, middle.Y+d)
 }
 
+// avoidArea returns the place that panels leave to the ship, in pixels of the window. On an upright screen the ship is
+// there. Otherwise it is as far aside as the ship goes.
+func (v *View) avoidArea() image.Rectangle {
+	if v.ui.tall() {
+		return v.shipArea()
+	}
+	r, k := v.port.Drawn(), v.port.Scale
+	middle, d := r.Min.Add(r.Max).Div(2), int((lookAhead+beaconLeast+beaconCrowd+2)*k)
+	middle.X += int(asideMost * k)
+	return image.Rect(middle.X-d, middle.Y-d, middle.X+d, middle.Y+d)
+}
+
 // asideMost is how far the ship may be from the middle, in units of the world. Farther aside, the view would show
 // places whose enemies are not among those of Game.EachSeen.
 const asideMost = 140
@@ -140,10 +152,10 @@ func (v *View) besidePanels() float32 {
 	const step, ship = 4, beaconLeast + beaconCrowd
 	r := v.port.Drawn()
 	k, middle := v.port.Scale, r.Min.Add(r.Max).Div(2)
-	wide, high := (lookAhead+ship)*k, ship*k
+	d := (lookAhead + ship) * k
 	for a := float32(0); a <= asideMost; a += step {
 		for _, a := range [2]float32{a, -a} {
-			if !v.Overlay.Covers(float32(middle.X)+a*k-wide, float32(middle.Y)-high, 2*wide, 2*high) {
+			if !v.Overlay.Covers(float32(middle.X)+a*k-d, float32(middle.Y)-d, 2*d, 2*d) {
 				return a
 			}
 		}

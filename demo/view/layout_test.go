@@ -262,6 +262,40 @@ func TestHUD_TheShipIsBesidePanels(t *testing.T) {
 	}
 }
 
+// In windows of 640 × 360 and less F1 and F3 hid the ship, and in larger ones two panels did. No set of at most two of
+// the overlay's panels hides it, wherever it aims. Panels that have no space are named.
+func TestHUD_TwoPanelsLeaveTheShip(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	sets := [][]overlay.Part{{}}
+	for a := overlay.Strip; a <= overlay.Heap; a++ {
+		sets = append(sets, []overlay.Part{a})
+		for b := a + 1; b <= overlay.Heap; b++ {
+			sets = append(sets, []overlay.Part{a, b})
+		}
+	}
+	for _, size := range []image.Point{{X: 480, Y: 270}, {X: 568, Y: 320}, {X: 600, Y: 450}, {X: 640, Y: 360}, {X: 800, Y: 450}, {X: 844, Y: 390}, {X: 960, Y: 540}, {X: 1024, Y: 768}, {X: 1100, Y: 600}, {X: 1280, Y: 720}} {
+		for _, density := range []float32{0, 1} {
+			for _, open := range sets {
+				v.Overlay.Density(density)
+				v.frameWith(size, open)
+				v.aside = v.besidePanels()
+				for i := range 8 {
+					aim := engine.Heading(float32(i) / 8 * 2 * math.Pi)
+					v.cam.Center = v.s.Game.Player.P.Add(aim.Mul(lookAhead)).Sub(vec{v.aside, 0})
+					at, r := v.cam.View(v.port).Apply(v.s.Game.Player.P), (beaconLeast+beaconCrowd)*v.port.Scale
+					if v.Overlay.Covers(at[0]-r, at[1]-r, 2*r, 2*r) {
+						t.Errorf("%v, density %g, parts %v: the ship at %v is covered", size, density, open, at)
+						break
+					}
+				}
+				for _, part := range open {
+					v.Overlay.Show(part, false)
+				}
+			}
+		}
+	}
+}
+
 // The arrow named WARDEN pointed at the heart, also while the warden was on the other side of the screen.
 func TestHUD_TheArrowPointsAtTheWarden(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
@@ -611,7 +645,7 @@ func (v *View) frameWith(size image.Point, open []overlay.Part) {
 	}
 	v.frameOf(shaped(size), 1)
 	v.Overlay.Leave(v.margins())
-	v.Overlay.Avoid(v.shipArea())
+	v.Overlay.Avoid(v.avoidArea())
 	v.Overlay.Within(v.panelArea())
 	v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
 }

@@ -298,7 +298,7 @@ func (v *View) draw(f *render.Frame) {
 	v.frameOf(f.Viewport, f.Density)
 	v.framed = true
 	v.Overlay.Leave(v.margins())
-	v.Overlay.Avoid(v.shipArea())
+	v.Overlay.Avoid(v.avoidArea())
 	v.Overlay.Within(v.panelArea())
 	v.Overlay.Density(v.density)
 	if v.s.Playing() {

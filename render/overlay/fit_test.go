@@ -338,3 +338,84 @@ func TestAvoid_APanelTooHighLiesAtTheHigherSide(t *testing.T) {
 		}
 	}
 }
+
+// On a screen that is wider than high the panels of F1 and F3 lay over the place of the player, and those of F3 and F4.
+// They are beside it or its mirror image, in each corner, and those without space are named.
+func TestAvoid_PanelsAreBesideTheRectangleOfWideScreens(t *testing.T) {
+	for _, size := range [][2]int{{480, 270}, {568, 320}, {640, 360}, {844, 390}, {1280, 720}} {
+		w, h := size[0], size[1]
+		window := ebiten.NewImage(w, h)
+		defer window.Deallocate()
+		g := still(t, w, h, Config{Top: 0.15, Bottom: 0.07})
+		g.o.Density(1)
+		left := image.Rect(w*14/100, h*35/100, w*36/100, h*65/100)
+		right := image.Rect(w-left.Max.X, left.Min.Y, w-left.Min.X, left.Max.Y)
+		for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
+			free := right
+			if g.o.corner.right() {
+				free = left
+			}
+			for _, given := range []image.Rectangle{left, right} {
+				g.o.Avoid(given)
+				for a := Strip; a <= Heap; a++ {
+					for b := a; b <= Heap; b++ {
+						g.only(int(a))
+						g.o.Show(b, true)
+						g.o.q.Begin(g.o.verts, g.o.indices, g.o.atlas, render.View{})
+						g.o.Draw(window)
+						if g.o.Covers(float32(free.Min.X), float32(free.Min.Y), float32(free.Dx()), float32(free.Dy())) {
+							t.Errorf("%v, corner %d, parts %d and %d: %+v lie over %v", size, g.o.corner, a, b, g.o.placed, free)
+						}
+						drawn := 0
+						for _, p := range g.o.placed {
+							if p.w < narrow*render.Grid {
+								t.Errorf("%v, corner %d, part %d is %v wide", size, g.o.corner, p.part, p.w)
+							}
+							if p.part == int(a) || p.part == int(b) {
+								drawn++
+							}
+						}
+						if open := len(g.o.open); drawn < open && !strings.Contains(g.read(), "no space for") || w == 1280 && drawn < open {
+							t.Errorf("%v, corner %d, parts %d and %d: %d are drawn\n%s", size, g.o.corner, a, b, drawn, g.read())
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Two panels that are narrow only because both are open are wide again as soon as one is closed.
+func TestAvoid_PanelsAreNarrowOnlyIfNecessary(t *testing.T) {
+	for preset, want := range map[Preset][3]float32{Auto: {wide, narrow, wide}, Full: {wide, wide, wide}, Minimal: {narrow, narrow, narrow}} {
+		g := still(t, 1280, 500, Config{Preset: preset})
+		g.o.Avoid(image.Rect(730, 200, 830, 320))
+		for i, parts := range [][]Part{{Tiers}, {Tiers, Maps}, {Maps}} {
+			g.only(-1)
+			for _, k := range parts {
+				g.o.Show(k, true)
+			}
+			g.draw()
+			if last := g.o.placed[len(g.o.placed)-1]; last.w != want[i]*render.Grid {
+				t.Errorf("preset %d, parts %v: the last is %+v", preset, parts, last)
+			}
+		}
+	}
+}
+
+// The strip leaves out its last lines, but not the first, and not those that say how to go on.
+func TestAvoid_TheStripEndsAtTheRectangle(t *testing.T) {
+	g := still(t, 480, 270, Config{})
+	for over, want := range map[int]int{270: 3, 56: 3, 55: 2, 40: 2, 39: 1, 0: 1} {
+		g.o.Avoid(image.Rect(400, over, 470, 270))
+		g.picture(int(Strip))
+		p := g.o.placed[0]
+		if n := g.o.stripLines(); n != want || p.y+p.h > float32(max(over, 32)) {
+			t.Errorf("a rectangle from %d on: %d lines, want %d: %+v", over, n, want, p)
+		}
+		g.want("fps")
+		if got := strings.Contains(g.read(), "fuel"); got != (want == 3) {
+			t.Errorf("a rectangle from %d on: fuel is shown: %v", over, got)
+		}
+	}
+}

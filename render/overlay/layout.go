@@ -20,6 +20,9 @@ type screen struct {
 	cols        int     // of a panel
 	full        bool
 	phone       bool            // the letters are larger, see Density
+	slim        bool            // panels are narrow, so that all have space beside the rectangle of Avoid
+	right       bool            // panels begin at the right
+	mirror      int             // the sum of the left and the right edge of the picture
 	spared      image.Rectangle // see Avoid
 	within      image.Rectangle // see Within
 	density     float32         // see Density
@@ -45,19 +48,29 @@ const (
 )
 
 func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
+	*s = screen{x: float32(x), y: float32(y), scale: 1, w: float32(w), h: float32(h), pitch: 2 * render.Grid,
+		slim: s.slim, right: s.right, mirror: s.mirror, spared: s.spared, within: s.within, density: s.density}
 	if scale == 0 {
+		fits := s.w / ((narrow + 2) * render.Grid)
+		if s.beside() {
+			fits = min(fits, s.extent()/((narrow+1)*render.Grid))
+		}
 		halves := max(math.Floor(float64(h)/360), math.Floor(float64(2*s.density)))
-		scale = min(float32(max(2, halves))/2, max(float32(w)/((narrow+2)*render.Grid), least))
+		scale = min(float32(max(2, halves))/2, max(fits, least))
 		if s.phone = float32(min(w, h)) < phone*s.density; s.phone {
-			scale = max(scale, min(readable*s.density, float32(w)/((narrow+2)*render.Grid)))
+			scale = max(scale, min(readable*s.density, fits))
 		}
 	}
-	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid,
-		phone: s.phone, spared: s.spared, within: s.within, density: s.density}
+	s.scale, s.w, s.h = scale, s.w/scale, s.h/scale
 	if s.h < 600 {
 		s.pitch = 12
 	}
-	s.full = preset == Full || preset == Auto && s.w >= 960
+	s.widen(preset)
+}
+
+// widen sets how wide panels are.
+func (s *screen) widen(preset Preset) {
+	s.full = preset == Full || preset == Auto && s.w >= 960 && !s.slim
 	s.cols = narrow
 	if s.full {
 		s.cols = wide
@@ -65,8 +78,27 @@ func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	s.cols = min(s.cols, s.most())
 }
 
+// beside reports whether panels are beside the rectangle of Avoid. On an upright screen they are above and below it.
+func (s *screen) beside() bool { return s.h <= s.w && !s.spared.Empty() }
+
+// extent returns how far panels may reach from their side of the screen: to the rectangle of Avoid or its mirror image,
+// whichever is farther away.
+func (s *screen) extent() float32 {
+	all, far := s.w-render.Grid, max(s.spared.Min.X, s.mirror-s.spared.Max.X)
+	switch {
+	case !s.beside():
+		return all
+	case s.right:
+		return min(all, s.w-(float32(s.mirror-far)-s.x)/s.scale)
+	}
+	return min(all, (float32(far)-s.x)/s.scale)
+}
+
 // most returns how many steps fit side by side.
-func (s *screen) most() int { return max(int(s.w/render.Grid)-2, 1) }
+func (s *screen) most() int { return max(int(s.extent()/render.Grid+0.01)-1, 1) }
+
+// across returns how many steps the strip may have.
+func (s *screen) across() int { return max(int(s.w/render.Grid)-2, 1) }
 
 // A place is the position of a part, in the overlay's pixels.
 type place struct {
@@ -84,7 +116,7 @@ func (o *Overlay) size(k int) (cols, rows int) {
 	}
 	switch cols = o.scr.cols; {
 	case k == int(Strip):
-		cols = min(wide, o.scr.most())
+		cols = min(wide, o.scr.across())
 	case o.parts[k].narrow:
 		cols = min(narrow, cols)
 	}
@@ -98,16 +130,43 @@ func (o *Overlay) layout() {
 	if _, _, split := o.avoided(); split {
 		o.scr.pitch = 12
 	}
-	if o.crowded = 0; o.place() {
+	for o.scr.right, o.scr.slim = o.corner.right(), false; ; o.scr.slim = true {
+		o.scr.widen(o.cfg.Preset)
+		if o.crowded = 0; !o.place() {
+			return
+		}
 		o.place() // with that line, which may cost another one its place
+		if !o.scr.beside() || !o.scr.full || o.cfg.Preset == Full {
+			return
+		}
 	}
+}
+
+// edges returns the first and the last row that the game leaves to the overlay.
+func (o *Overlay) edges() (top, bottom float32) {
+	return round(render.Grid + o.cfg.Top*o.scr.h), round(o.scr.h - render.Grid - o.cfg.Bottom*o.scr.h)
+}
+
+// stripMost returns how many lines of figures the strip has space for above or below the rectangle of Avoid, at least
+// one.
+func (o *Overlay) stripMost() int {
+	if !o.scr.beside() {
+		return math.MaxInt
+	}
+	top, bottom := o.edges()
+	over, under, _ := o.avoided()
+	high := over - top
+	if o.corner.bottom() {
+		high = bottom - under
+	}
+	rows := int(high) / render.Grid
+	return max(int(float32(rows*render.Grid-2*pad)/o.scr.pitch)-o.statusLines(), 1)
 }
 
 // place is layout with as many parts left out as were the last time, and reports whether some are.
 func (o *Overlay) place() bool {
 	o.placed = o.placed[:0]
-	top := round(render.Grid + o.cfg.Top*o.scr.h)
-	bottom := round(o.scr.h - render.Grid - o.cfg.Bottom*o.scr.h)
+	top, bottom := o.edges()
 	if o.Shown(Strip) || o.stripLines() > 0 {
 		cols, rows := o.size(int(Strip))
 		p := place{part: int(Strip), w: float32(cols * render.Grid), h: float32(rows * render.Grid)}
@@ -203,7 +262,7 @@ func (o *Overlay) columns(open []int, b, next band, last bool) bool {
 		if used > 0 && used+h > b.high() {
 			x, used, widest = x+widest+render.Grid, 0, 0
 		}
-		if !last && (used+h > b.high() || x+w > o.scr.w-2*render.Grid) {
+		if !last && (used+h > b.high() || x+w > o.scr.extent()-render.Grid) {
 			return false
 		}
 		y := b.top + used

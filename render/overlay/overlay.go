@@ -241,11 +241,16 @@ func (o *Overlay) Leave(top, bottom float32) {
 	}
 }
 
-// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player.
-// Avoid has an effect only if the screen is higher than wide, and panels in the corner would reach the rectangle.
-// Panels then lie above and below the rectangle, and their lines are closer together. A panel that fits at neither side
-// may cover the rectangle if it is the only one, and so may the strip (see [Strip]). An empty r, the default, removes
-// the rectangle. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
+// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. An
+// empty r, the default, removes the rectangle. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
+//
+// On a screen higher than wide, Avoid has an effect if panels in the corner would reach the rectangle. Panels then lie
+// above and below the rectangle, and their lines are closer together. A panel that fits at neither side may cover the
+// rectangle if it is the only one, and so may the strip (see [Strip]).
+//
+// On any other screen panels are beside the rectangle or its mirror image in the picture, whichever is farther from
+// their corner. They become narrow or smaller for that. Panels that do not fit are not drawn, and a line names them.
+// The strip is above or below the rectangle, with fewer lines if necessary, but at least one.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
@@ -359,6 +364,7 @@ func (o *Overlay) draw(on, game *ebiten.Image) {
 	if r := o.scr.within.Intersect(b); !r.Empty() {
 		b = r
 	}
+	o.scr.right, o.scr.mirror = o.corner.right(), on.Bounds().Min.X+on.Bounds().Max.X
 	o.scr.set(o.cfg.Scale, b.Min.X, b.Min.Y, b.Dx(), b.Dy(), o.cfg.Preset) // also for a tap while nothing is shown
 	o.rates.draws++
 	opens := o.showing() && !o.shown

@@ -18,8 +18,12 @@ type flow struct {
 	x     float32
 	line  int
 	width float32
+	most  int // lines
 	pen   bool
 }
+
+// drawn reports whether figures are written: those of further lines are left out.
+func (f *flow) drawn() bool { return f.pen && f.line < f.most }
 
 // slot takes the space of a label followed by a figure of so many characters, and writes the label. The figure ends
 // at the returned x.
@@ -36,7 +40,9 @@ func (f *flow) slot(label string, chars int) (x, y float32) {
 	left := f.x
 	f.x += w + slotGap
 	y = f.o.y(f.line)
-	f.o.panel.Label(left, y, render.PanelQuiet, label)
+	if f.drawn() {
+		f.o.panel.Label(left, y, render.PanelQuiet, label)
+	}
 	return left + w, y
 }
 
@@ -67,7 +73,7 @@ func even(slots []float32, width float32) float32 {
 
 // figure writes b, ending at x.
 func (f *flow) figure(x, y float32, c render.Color, b []byte) {
-	if f.pen {
+	if f.drawn() {
 		f.o.q.TextBytes(f.o.font, f.o.panel.X+x-float32(len(b)*render.GlyphW), f.o.panel.Y+y, 1, c, b)
 	}
 }
@@ -79,7 +85,7 @@ func (o *Overlay) stripLines() int {
 		f := flow{o: o}
 		o.slots = o.slots[:0]
 		f.vitals()
-		n += slotLines(o.slots, float32(min(wide, o.scr.most())*render.Grid))
+		n += min(slotLines(o.slots, float32(min(wide, o.scr.across())*render.Grid)), o.stripMost())
 	}
 	return n
 }
@@ -87,9 +93,9 @@ func (o *Overlay) stripLines() int {
 func (o *Overlay) drawStrip() {
 	i := 0
 	if o.Shown(Strip) && !o.closed() {
-		f := flow{o: o, x: render.Grid, width: even(o.slots, o.panel.W), pen: true}
+		f := flow{o: o, x: render.Grid, width: even(o.slots, o.panel.W), most: o.stripMost(), pen: true}
 		f.vitals()
-		i = f.line + 1
+		i = min(f.line+1, f.most)
 	}
 	o.drawStatus(i)
 }
@@ -132,7 +138,7 @@ func (f *flow) vitals() {
 		right := x
 		if unit != "" {
 			right -= float32((1 + utf8.RuneCountInString(unit)) * render.GlyphW)
-			if f.pen {
+			if f.drawn() {
 				o.panel.Label(right+render.GlyphW, y, render.PanelQuiet, unit)
 			}
 		}
