@@ -604,6 +604,29 @@ func TestHUD_TheMemoryOfPoolsIsNamed(t *testing.T) {
 	}
 }
 
+// The points of what fell lay behind the items of the pause.
+func TestPopups_AreNotBehindAMenu(t *testing.T) {
+	keys := render.DefaultBindings()
+	v := newView(t, 300, tiers.Config{})
+	sh := shell.New(shell.Config{Bindings: &keys, Playing: true})
+	v.Attach(sh, &keys)
+	shown := func() int {
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		v.popups(v.port)
+		return v.quads.Len()
+	}
+	for limit := 0; shown() == 0; limit++ {
+		if limit == 600 {
+			t.Fatal("nothing fell")
+		}
+		v.playTo(t, v.s.Game.Ticks+1)
+	}
+	if sh.Step(shell.Nav{Pause: true}); sh.Screen() != shell.Paused || shown() != 0 {
+		t.Errorf("on screen %d there are %d vertices", sh.Screen(), shown())
+	}
+}
+
 // The score is written as the summary writes it.
 func TestHUD_TheScoreHasGroups(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})

@@ -310,6 +310,9 @@ const hudQuads = 512
 // popups draws the scores that float, each on a plate. Like the ship they are signs: neither particles nor the bloom of
 // an explosion wash them out. They leave hudQuads to what is drawn after them.
 func (v *View) popups(to render.Viewport) {
+	if v.chosen() { // text lies over no text
+		return
+	}
 	old := v.quads.SetView(v.cam.View(to))
 	defer v.quads.SetView(old)
 	k := v.ui.view.Scale / v.ui.screen.Scale // as large as on the canvas
