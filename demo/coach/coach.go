@@ -43,6 +43,7 @@ type Facts struct {
 const (
 	dwell = 80  // that a line stays at least, to be read
 	short = 300 // after which a line that the game can go on without gives way
+	long  = 900 // after which that of the goal does: the arrow stays
 )
 
 // enough is the distance, in units, after which the player has flown, and the number of embers to be collected.
@@ -78,23 +79,23 @@ type lesson struct {
 	due    func(c *Coach) bool
 	done   func(c *Coach) bool
 	urgent bool // it does not wait until the line before was read, and ends with its reason
-	brief  bool // it gives way
+	most   int  // ticks after which it gives way; 0: none
 }
 
 // lessons are ordered by their urgency.
 var lessons = [...]lesson{
-	{Gift, func(c *Coach) bool { return c.now.Offered }, never, true, false},
-	{Portal, func(c *Coach) bool { return c.now.Opened }, never, true, false},
-	{Warden, func(c *Coach) bool { return c.now.Warden }, never, true, false},
-	{Heart, func(c *Coach) bool { return c.now.Seals > 0 && c.now.Broken == c.now.Seals }, never, false, false},
-	{Dash, func(c *Coach) bool { return c.hits > 0 && c.flown >= enoughFlown }, func(c *Coach) bool { return c.dashes > 0 }, false, true},
-	{Rewind, func(c *Coach) bool { return c.hits > 1 && c.now.Charges > 0 }, func(c *Coach) bool { return c.now.Rewinds > 0 }, false, true},
-	{Break, func(c *Coach) bool { return c.met }, func(c *Coach) bool { return c.broken > 0 }, true, false},
-	{Move, always, func(c *Coach) bool { return c.flown >= enoughFlown }, false, false},
-	{Fire, always, func(c *Coach) bool { return c.kills > 0 }, false, false},
-	{Collect, always, func(c *Coach) bool { return c.gathered >= enoughGathered || c.gifts > 0 }, false, true},
-	{Next, func(c *Coach) bool { return c.broken > 0 }, func(c *Coach) bool { return c.broken > 1 }, false, true},
-	{Seals, always, func(c *Coach) bool { return c.met }, false, false},
+	{Gift, func(c *Coach) bool { return c.now.Offered }, never, true, 0},
+	{Portal, func(c *Coach) bool { return c.now.Opened }, never, true, 0},
+	{Warden, func(c *Coach) bool { return c.now.Warden }, never, true, 0},
+	{Heart, func(c *Coach) bool { return c.now.Seals > 0 && c.now.Broken == c.now.Seals }, never, false, 0},
+	{Dash, func(c *Coach) bool { return c.hits > 0 && c.flown >= enoughFlown }, func(c *Coach) bool { return c.dashes > 0 }, false, short},
+	{Rewind, func(c *Coach) bool { return c.hits > 1 && c.now.Charges > 0 }, func(c *Coach) bool { return c.now.Rewinds > 0 }, false, short},
+	{Break, func(c *Coach) bool { return c.met }, func(c *Coach) bool { return c.broken > 0 }, true, 0},
+	{Move, always, func(c *Coach) bool { return c.flown >= enoughFlown }, false, 0},
+	{Fire, always, func(c *Coach) bool { return c.kills > 0 }, false, 0},
+	{Collect, always, func(c *Coach) bool { return c.gathered >= enoughGathered || c.gifts > 0 }, false, short},
+	{Next, func(c *Coach) bool { return c.broken > 0 }, func(c *Coach) bool { return c.broken > 1 }, false, short},
+	{Seals, always, func(c *Coach) bool { return c.met }, false, long},
 }
 
 func always(*Coach) bool { return true }
@@ -147,7 +148,7 @@ func (c *Coach) over() bool {
 // choose returns the most urgent line that there is a reason for.
 func (c *Coach) choose() (line Line, urgent bool) {
 	for i := range lessons {
-		if l := &lessons[i]; l.due(c) && !l.done(c) && !(l.brief && c.told[l.line] >= short) {
+		if l := &lessons[i]; l.due(c) && !l.done(c) && !(l.most > 0 && c.told[l.line] >= l.most) {
 			return l.line, l.urgent
 		}
 	}

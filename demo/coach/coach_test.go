@@ -93,6 +93,29 @@ func TestCoach_HitIsExplainedOnceAndGivesWay(t *testing.T) {
 	p.after(dwell, Fire)
 }
 
+// The goal was written over the lower part of the view for as long as the player did not go there.
+func TestCoach_TheGoalGivesWayToTheArrow(t *testing.T) {
+	p := newPupil(t)
+	p.after(1, Move)
+	for range 2 {
+		p.X += enoughFlown - 1
+		p.after(1, Move)
+	}
+	p.Kills, p.Gifts = 1, 1
+	n := 0
+	for range long + dwell {
+		if p.Step(p.Facts) == Seals {
+			n++
+		}
+	}
+	if n != long {
+		t.Errorf("it is written for %d ticks, want %d", n, long)
+	}
+	p.after(1, Silent)
+	p.InSight = true
+	p.after(1, Break)
+}
+
 func TestCoach_AnotherRealmIsNoFlight(t *testing.T) {
 	p := newPupil(t)
 	p.after(1, Move)

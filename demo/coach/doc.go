@@ -6,7 +6,8 @@
 // point of hull, and a deed that ends it, such as a dash. The coach selects the most urgent line that has a reason and
 // whose deed was not done. A line stays long enough to be read. It ends sooner if a line that cannot wait, such as that
 // of an offered gift, replaces it. A line that cannot wait also ends with its reason. If the player does not follow a
-// line for 300 ticks in all, the coach drops it, unless the game cannot go on without the deed.
+// line for 300 ticks in all, the coach drops it, unless the game cannot go on without the deed. The line of the goal is
+// dropped after 900 ticks: the arrow stays.
 //
 // The package knows neither the texts nor the game. The caller writes the text of a line for the device in use.
 //
