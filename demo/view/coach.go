@@ -139,6 +139,8 @@ func (v *View) pointed(at, dir vec) {
 	}
 	w := render.Width(name, 1)
 	x, y := at[0]-dir[0]*(w/2+14), at[1]-dir[1]*20
-	v.quads.Rect(x-w/2-3, y-7, w+6, 14, night.Fade(0.6))
-	v.quads.TextCentre(v.font, x, y-8, 1, v.pal[4], name)
+	if v.unread(x-w/2-3, y-render.GlyphH/2, w+6, render.GlyphH) {
+		v.quads.Rect(x-w/2-3, y-7, w+6, 14, night.Fade(plateDark))
+		v.quads.TextCentre(v.font, x, y-8, 1, v.ours(), name)
+	}
 }

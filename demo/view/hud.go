@@ -6,6 +6,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -27,7 +28,6 @@ func (v *View) hud() {
 	v.progress(vec{at.hi[0], at.lo[1]})
 	v.gauges(at)
 	v.drawMap()
-	v.compass()
 	v.hint()
 	v.offers()
 	v.shortage()
@@ -35,6 +35,7 @@ func (v *View) hud() {
 	v.slowness()
 	v.rewindOff()
 	v.rewinding()
+	v.compass() // beside hint and notices
 	if share, ok := v.s.Game.Boss(); ok {
 		middle, wide := v.bossAt(at)
 		v.bossGauge(middle, wide, share)
@@ -217,6 +218,16 @@ func (v *View) compass() {
 	v.pointed(at, dir)
 }
 
+// unread reports whether a rectangle lies over no hint and no notice of this frame, and below no panel.
+func (v *View) unread(x, y, w, h float32) bool {
+	for _, b := range [2]shell.Box{v.said, v.notices} {
+		if x < b.X+b.W && x+w > b.X && y < b.Y+b.H && y+h > b.Y {
+			return false
+		}
+	}
+	return !v.hidden(x, y, w, h)
+}
+
 // pointable reports whether the arrow, with its middle there, lies over nothing of the HUD and below no panel.
 func (v *View) pointable(p vec) bool {
 	const r = 12 // of the arrow with its rim
@@ -227,7 +238,7 @@ func (v *View) pointable(p vec) bool {
 	}
 	x, y, drawn := v.mapAt()
 	onMap := drawn && lo[0] < x+mapSide && hi[0] > x && lo[1] < y+mapSide && hi[1] > y
-	return lo[1] > at.lo[1]-4+progressHigh && hi[1] < at.hi[1]-foot && !onMap && !v.hidden(lo[0], lo[1], 2*r, 2*r)
+	return lo[1] > at.lo[1]-4+progressHigh && hi[1] < at.hi[1]-foot && !onMap && v.unread(lo[0], lo[1], 2*r, 2*r)
 }
 
 // chevron is hollow, unlike anything that flies; both strokes meet in its tip. It is wider by rim.

@@ -372,6 +372,52 @@ func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
 	}
 }
 
+// The name at the arrow lay below the strip, and notices lay over it. It is not written there, and is in the colour of
+// the arrow: in the spore it had the colour of elites.
+func TestHUD_TheNameAtTheArrowIsRead(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.teacher.on = true
+	n := 0
+	for _, size := range slices.Concat(windows, small) {
+		for _, parts := range [][]overlay.Part{nil, {overlay.Strip}, {overlay.Strip, overlay.Tiers}} {
+			v.frameWith(size, parts)
+			v.open()
+			v.begin(game.Signs, v.ui.view)
+			v.subtitle("BREAK THE FOUR SEALS, THEN THE WARDEN: FOLLOW THE ARROW")
+			v.notice([]byte("TIME RUNS AT 43 %: THIS MACHINE IS TOO SLOW"))
+			v.rewinding()
+			var text [][4]float32
+			letters(&v.quads, func(x0, y0, x1, y1 float32) { text = append(text, [4]float32{x0, y0, x1, y1}) })
+			for i := range 64 {
+				to := engine.Heading(float32(i) / 64 * 2 * math.Pi)
+				v.cam.Center = v.s.Game.GoalAt().Sub(to.Mul(1500))
+				v.open()
+				v.begin(game.Signs, v.ui.view)
+				v.compass()
+				letters(&v.quads, func(x0, y0, x1, y1 float32) {
+					n++
+					covered := v.Overlay.Covers(x0, y0, x1-x0, y1-y0)
+					for _, b := range text {
+						covered = covered || x0 < b[2] && x1 > b[0] && y0 < b[3] && y1 > b[1]
+					}
+					if covered {
+						t.Errorf("%v, parts %v, towards %v: a letter at %v,%v is covered", size, parts, to, x0, y0)
+					}
+				})
+				if c, at := faintest(&v.quads); c < leastContrast {
+					t.Errorf("%v: the name has a contrast of %.2f at %v", size, c, at)
+				}
+			}
+			for _, part := range parts {
+				v.Overlay.Show(part, false)
+			}
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%d letters are written", n)
+	}
+}
+
 // With F3 open the notice of a slow machine lay over the ship. Notices, and what rewinding writes, are off the ship,
 // the hint, the overlay and each other.
 func TestHUD_NoticesLieOverNothing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 	"github.com/strata-go/strata/render/overlay"
@@ -173,6 +174,7 @@ func (v *View) rewinding() {
 	x, y := min(max(v.ui.W/2, at[0]+66), at[0]+wide-66), at[1]+5
 	v.noticed = at[1] + 26
 	v.plate(x-66, y-5, 132, 26)
+	v.note(shell.Box{X: x - 66, Y: y - 5, W: 132, H: 26})
 	for i := range 2 {
 		v.rewindArrow(x-54+11*float32(i), y+8, 9, white.Fade(r.share))
 	}

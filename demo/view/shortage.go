@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render"
 )
 
@@ -126,9 +127,20 @@ func (v *View) notice(s []byte) {
 			x += wide - w
 		}
 		v.plate(x, at[1]+2, w, 14)
+		v.note(shell.Box{X: x, Y: at[1], W: w, H: noticeStep})
 		v.quads.Text(v.font, x+2, at[1], 1, render.Amber, row)
 		v.noticed = at[1] + noticeStep
 	}
+}
+
+// note adds a notice to those of the frame.
+func (v *View) note(b shell.Box) {
+	if n := &v.notices; n.W > 0 {
+		x, y := max(n.X+n.W, b.X+b.W), max(n.Y+n.H, b.Y+b.H)
+		b.X, b.Y = min(n.X, b.X), min(n.Y, b.Y)
+		b.W, b.H = x-b.X, y-b.Y
+	}
+	v.notices = b
 }
 
 // noticeAt returns the upper left corner and the width of the highest place of a height, below former notices. It is

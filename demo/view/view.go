@@ -73,6 +73,7 @@ type View struct {
 	short   shortage
 	said    shell.Box // the plate of the hint in this frame
 	noticed float32   // where the notices of this frame end; 0 if there are none
+	notices shell.Box // around all of them
 	slow    slowness
 	back    rewind
 	failed  error // of a Seek
@@ -332,7 +333,7 @@ func (v *View) draw(f *render.Frame) {
 // frameOf sets what follows from the shape of the window.
 func (v *View) frameOf(p render.Viewport, density float32) {
 	v.port, v.density = p, density
-	v.said, v.noticed = shell.Box{}, 0
+	v.said, v.noticed, v.notices = shell.Box{}, 0, shell.Box{}
 	d := render.Keyboard
 	if v.Menu != nil {
 		d = v.Menu.Device
