@@ -404,7 +404,7 @@ func TestWriteBinary_RefusesByPath(t *testing.T) {
 		w, _ := newTestWorld(t, Config{})
 		newValue(t, w, v)
 		err := w.WriteBinary(io.Discard)
-		if err == nil || !strings.Contains(err.Error(), ".Next[].H: a handle of a pool") && !strings.Contains(err.Error(), ".Name: string: an address") {
+		if err == nil || !strings.Contains(err.Error(), ".Next[].H: memory.Handle[github.com/strata-go/strata/ecs.position]: a handle of a pool") && !strings.Contains(err.Error(), ".Name: string: an address") {
 			t.Error(err)
 		}
 	}

@@ -164,7 +164,7 @@ func (c *component) describe() (layout.Type, error) {
 	}
 	d, err := layout.Of(c.typ)
 	if err != nil {
-		return d, fmt.Errorf("component %s%w", c.name, err)
+		return d, fmt.Errorf("component %w", err)
 	}
 	d.Name = c.name
 	return d, nil

@@ -130,7 +130,7 @@ func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
 		t.Errorf("after a refused file: %v, hash %x, want %x", err, c.w.Hash(0), hash)
 	}
 	registerType(t, c.w, struct{ P memory.Handle[int] }{})
-	if err := c.set.Portable(); err == nil || !strings.Contains(err.Error(), ".P: a handle") {
+	if err := c.set.Portable(); err == nil || !strings.Contains(err.Error(), ".P: memory.Handle[int]: a handle") {
 		t.Errorf("a component with a handle: %v", err)
 	}
 }

@@ -72,7 +72,7 @@ func TestOfHandles_AsksForEachHandle(t *testing.T) {
 		}
 		return broken
 	})
-	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), ".H: ") {
+	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "layout.everything.H: memory.Handle[int]: no pool") {
 		t.Errorf("%v", err)
 	}
 }

@@ -46,8 +46,8 @@ var (
 	errContainer = errors.New("the elements of a container are in a block, which the file lacks; visit them in a function of Set.AddFunc")
 )
 
-// Of describes a Go type. If a field would be invalid in another process, the error has the path of the first such
-// field. Examples are a pointer, a string, a uintptr, a memory.Handle and a container. Types above 1 GiB, or nested
+// Of describes a Go type. If a field would be invalid in another process, the error begins with t and the path of the
+// first such field. Examples are a pointer, a string, a uintptr, a memory.Handle and a container. Types above 1 GiB, or nested
 // more than 32 deep, are errors, too. t must not be nil. Use the result only if the error is nil.
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
@@ -56,14 +56,36 @@ func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 // known returns an error, the error of OfHandles has the path of the field and wraps it. If known is nil, each Handle
 // is an error.
 func OfHandles(t reflect.Type, known func(handle reflect.Type) error) (Type, error) {
-	d, err := description(t, known)
-	if err == nil {
-		if err = d.Check(); err != nil {
-			err = fmt.Errorf(": %w", err)
+	d, r := description(t, known)
+	if r != nil {
+		if r.path != "" {
+			r.path = t.String() + r.path
 		}
+		return d, r
+	}
+	err := d.Check()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", t, err)
 	}
 	return d, err
 }
+
+// A refusal is the error for a field that cannot be in a file.
+type refusal struct {
+	path string // such as .A[].P; empty for the described type itself
+	typ  reflect.Type
+	err  error
+}
+
+func (r *refusal) Error() string {
+	s := r.typ.String() + ": " + r.err.Error()
+	if r.path != "" {
+		s = r.path + ": " + s
+	}
+	return s
+}
+
+func (r *refusal) Unwrap() error { return r.err }
 
 // of returns the type whose objects a handle names, such as game.Beast.
 func (t *Type) of() string {
@@ -79,7 +101,7 @@ func IsHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && strings.HasSuffix(t.PkgPath(), "/strata/memory") && strings.HasPrefix(t.Name(), "Handle[")
 }
 
-func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
+func description(t reflect.Type, known func(reflect.Type) error) (Type, *refusal) {
 	d := Type{Size: int(t.Size())}
 	if t.Name() != "" && t.PkgPath() != "" {
 		d.Name = t.String()
@@ -94,9 +116,10 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
 		d.Kind = t.Kind().String()
 	case reflect.Array:
-		elem, err := description(t.Elem(), known)
-		if err != nil {
-			return d, fmt.Errorf("[]%w", err)
+		elem, r := description(t.Elem(), known)
+		if r != nil {
+			r.path = "[]" + r.path
+			return d, r
 		}
 		d.Kind, d.Len, d.Elem = "array", t.Len(), &elem
 	case reflect.Struct:
@@ -106,27 +129,28 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 				err = known(t)
 			}
 			if err != nil {
-				return d, fmt.Errorf(": %w", err)
+				return d, &refusal{typ: t, err: err}
 			}
 			d.Kind = "handle"
 			return d, nil
 		}
 		if isContainer(t) {
-			return d, fmt.Errorf(": %s: %w", t, errContainer)
+			return d, &refusal{typ: t, err: errContainer}
 		}
 		d.Kind = "struct"
 		for f := range t.Fields() {
 			if f.Name == "_" {
 				continue
 			}
-			ft, err := description(f.Type, known)
-			if err != nil {
-				return d, fmt.Errorf(".%s%w", f.Name, err)
+			ft, r := description(f.Type, known)
+			if r != nil {
+				r.path = "." + f.Name + r.path
+				return d, r
 			}
 			d.Fields = append(d.Fields, Field{f.Name, int(f.Offset), ft})
 		}
 	default:
-		return d, fmt.Errorf(": %s: %w", t, errAddress)
+		return d, &refusal{typ: t, err: errAddress}
 	}
 	return d, nil
 }

@@ -48,10 +48,10 @@ func TestOf_RefusesByPath(t *testing.T) {
 		H memory.Handle[int]
 	}
 	for typ, want := range map[reflect.Type]string{
-		reflect.TypeFor[deep]():               ".A[].P: uintptr: an address is not valid in another process",
-		reflect.TypeFor[held]():               ".H: a handle of a pool is not valid in another process",
-		reflect.TypeFor[struct{ s string }](): ".s: string: an address",
-		reflect.TypeFor[unsafe.Pointer]():     ": unsafe.Pointer: an address",
+		reflect.TypeFor[deep]():               "layout.deep.A[].P: uintptr: an address is not valid in another process",
+		reflect.TypeFor[held]():               "layout.held.H: memory.Handle[int]: a handle of a pool is not valid in another process",
+		reflect.TypeFor[struct{ s string }](): "struct { s string }.s: string: an address",
+		reflect.TypeFor[unsafe.Pointer]():     "unsafe.Pointer: an address",
 	} {
 		if _, err := Of(typ); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", typ, err, want)

@@ -43,5 +43,6 @@ var (
 	// errElements, too.
 	errElements = fmt.Errorf("lie in an allocator that no earlier part of the Set saves with its contents: add it; a Set for files is another one: %w", memory.ErrConfig)
 
+	errNoPool = errors.New("exactly one pool of the Set must have these handles")
 	errBlocks = fmt.Errorf("%w: bytes of an unknown type", ErrPortable)
 )

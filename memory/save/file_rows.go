@@ -189,7 +189,7 @@ func (f *file) number(t reflect.Type) (int, error) {
 	}
 	d, err := layout.OfHandles(t, f.set.handleKnown)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s%w", ErrPortable, t, err)
+		return 0, fmt.Errorf("%w: %w", ErrPortable, err)
 	}
 	f.types = append(f.types, d)
 	f.numbers[t] = len(f.types) - 1
@@ -207,7 +207,7 @@ func (f *file) plan(old int, t reflect.Type) (*plan, error) {
 	}
 	to, err := layout.OfHandles(t, f.set.handleKnown)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s%w", ErrPortable, t, err)
+		return nil, fmt.Errorf("%w: %w", ErrPortable, err)
 	}
 	if _, ok := f.scratch[t]; !ok {
 		f.scratch[t] = reflect.New(t) // once, because a forged file may have many types

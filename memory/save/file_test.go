@@ -149,7 +149,7 @@ func TestSet_WriteRefusesByPath(t *testing.T) {
 	defer foreign.Close()
 	n := uint32(0)
 	var set save.Set
-	must(t, set.Add("foreign", foreign), save.Value(&set, "state", new(state)), save.Slice(&set, "strange", new([]strange)), set.Add("heap", h),
+	must(t, set.Add("foreign", foreign), save.Value(&set, "state", new(state)), save.Slice(&set, "strange", new([]strange)), save.Value(&set, "bare", new(uintptr)), set.Add("heap", h),
 		set.Add("half", save.Metadata(other)), save.Value(&set, "n", &n))
 	if err := set.Portable(); !errors.Is(err, save.ErrUnsealed) {
 		t.Errorf("before Seal: %v", err)
@@ -159,8 +159,9 @@ func TestSet_WriteRefusesByPath(t *testing.T) {
 		if !errors.Is(err, save.ErrPortable) {
 			t.Fatalf("%v", err)
 		}
-		for _, want := range []string{`"state": save_test.state.In.At[]: uintptr: an address`, `"strange": save_test.strange.H: memory.Handle[int]: exactly one pool`,
-			`"foreign": save_test.strange.H: memory.Handle[int]: exactly one pool`, `"heap": *slab.Heap: `, `"half": `, "unknown type"} {
+		for _, want := range []string{`"state": save: it cannot be in a file: save_test.state.In.At[]: uintptr: an address`,
+			`"strange": save: it cannot be in a file: save_test.strange.H: memory.Handle[int]: exactly one pool`, `"bare": save: it cannot be in a file: uintptr: an address`,
+			`"foreign": save: it cannot be in a file: save_test.strange.H: memory.Handle[int]: exactly one pool`, `"heap": *slab.Heap: `, `"half": `, "unknown type"} {
 			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), `"n"`) {
 				t.Errorf("%v, want %s", err, want)
 			}

@@ -62,9 +62,7 @@ func (s *Set) Portable() error {
 		}
 		err := w.CanWrite()
 		if t := rowType(p.state); t != nil && err == nil {
-			if _, err = layout.OfHandles(t, s.handleKnown); err != nil {
-				err = fmt.Errorf("%s%w: %w", t, err, ErrPortable)
-			}
+			_, err = layout.OfHandles(t, s.handleKnown)
 		}
 		if err != nil {
 			if !errors.Is(err, ErrPortable) {
@@ -118,7 +116,7 @@ func (s *Set) handleKey(t reflect.Type) (key uint32, ok bool) {
 
 func (s *Set) handleKnown(t reflect.Type) error {
 	if _, ok := s.handleKey(t); !ok {
-		return fmt.Errorf("%s: exactly one pool of the Set must have these handles", t)
+		return errNoPool
 	}
 	return nil
 }
