@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"math"
 	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
@@ -29,6 +30,7 @@ type accounts struct {
 	asked    time.Time     // when
 	total    uint64        // of the report
 	unnamed  float64       // the share of it whose owner is unknown
+	before   float64       // that of the report before
 	again    int           // how often the query was repeated for that
 	silent   bool          // the system does not report it
 }
@@ -62,12 +64,13 @@ func (o *Overlay) readResident() {
 }
 
 // old reports whether the resident memory differs by an eighth from the last answer. It also reports true, up to
-// three times, if the last answer had too much memory without an owner: the process changed during the query.
+// three times, if the last answer had too much memory without an owner: the process changed during the query. But if
+// the answer before had the same share, it stays. That of the race detector, for example, has no owner.
 func (a *accounts) old() bool {
 	if a.total == 0 || a.reading != nil {
 		return false
 	}
-	if a.unnamed > mostUnnamed && a.again < 3 {
+	if a.unnamed > mostUnnamed && math.Abs(a.unnamed-a.before) > mostUnnamed && a.again < 3 {
 		a.again++
 		return true
 	}
@@ -95,7 +98,7 @@ func (a *accounts) pollResident(own bool) {
 				a.resident = append(a.resident, residentRow{name, u.RSS})
 			}
 		}
-		a.total, a.unnamed = a.report.RSS, a.report.Share()
+		a.total, a.before, a.unnamed = a.report.RSS, a.unnamed, a.report.Share()
 	default:
 	}
 }

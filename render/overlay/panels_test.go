@@ -423,8 +423,12 @@ func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
 		return n
 	}
 	g.press(9)
-	if n := asked(); n != 1 {
-		t.Errorf("opened, it asks %d times", n)
+	n, a, once := asked(), &g.o.memory, 1
+	if a.unnamed > mostUnnamed {
+		once = 2 // under the race detector the second answer shows that its share stays
+	}
+	if n != once {
+		t.Errorf("opened, it asks %d times, want %d", n, once)
 	}
 	g.press(9, 9)
 	_, err := g.m.EndLevel()
@@ -433,7 +437,6 @@ func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
 	if n := asked(); n != 1 {
 		t.Errorf("opened again and in a new level, it asks %d times", n)
 	}
-	a := &g.o.memory
 	if a.silent {
 		g.want("this system does not say whose")
 		return
@@ -450,12 +453,24 @@ func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
 	if a.total -= a.total / 4; asked() != 1 {
 		t.Error("it is not asked anew though a quarter is new")
 	}
-	if a.unnamed = 0.03; asked() != 1 {
+	a.again = 2 // of three
+	if a.unnamed += 0.03; asked() != 1 {
 		t.Error("it is not asked anew though much is nobody's")
 	}
 	g.press(9)
 	if n := asked(); n != 0 {
 		t.Errorf("closed, it asks %d times", n)
+	}
+}
+
+// Memory that has no owner in two answers has none in the next one either.
+func TestMemory_AsksAgainUntilTheUnknownShareStays(t *testing.T) {
+	a := accounts{total: 100, rss: 100, unnamed: 0.4}
+	if !a.old() {
+		t.Error("the first answer has an unknown share, and is not asked again")
+	}
+	if a.before = 0.39; a.old() || a.again != 1 {
+		t.Errorf("the share stays, and is asked for again: %d", a.again)
 	}
 }
 
