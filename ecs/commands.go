@@ -338,26 +338,27 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	switch {
 	case fresh && lost:
+		err := cmd.undoSpawn(e) // first: if an observer panics, the step waits
 		cmd.skipped += n
 		*done += n
-		return cmd.undoSpawn(e)
+		return err
 	case excess || w.store.exceeds(&m):
-		*done += n
 		if fresh {
 			_ = cmd.undoSpawn(e)
 		}
+		*done += n
 		panic(&memory.Misuse{Package: "ecs", Op: "Apply", Reason: excessReason + "; the commands of " + e.String() + " were dropped"})
 	}
 	k, retargets := w.store.keyAfter("Apply", t, m, &cmd.targets)
 	if retargets || m != t.mask {
 		tr, err := w.store.transitionTo(t, k, retargets)
 		if errors.Is(err, memory.ErrTooLarge) { // again at each Apply
-			*done += n
 			if fresh {
 				if err := cmd.undoSpawn(e); err != nil {
 					return err
 				}
 			}
+			*done += n
 			return fmt.Errorf("ecs: Apply: the commands of %v were dropped: %w", e, err)
 		}
 		if err != nil {

@@ -107,6 +107,46 @@ func TestApply_APanicRepeatsNoCommand(t *testing.T) {
 	}
 }
 
+// A step that is dropped also removes the entity of its Spawn. If an observer stops the removal, the step waits.
+func TestApply_APanicInOnRemoveLosesNoSpawn(t *testing.T) {
+	for name, spoil := range map[string]func(w *World, e Entity){
+		"stale": func(w *World, e Entity) {
+			gone := must[Entity](t)(w.NewEntity())
+			w.Remove(gone)
+			AddRelation(w.Commands(), mustRelation[childOf](t, w), e, childOf{}, gone)
+		},
+		"too large": func(w *World, e Entity) {
+			AddTo(w.Commands(), mustRegisterTest[[120]uint64](t, w), e, [120]uint64{})
+			AddTo(w.Commands(), mustRegisterTest[[121]uint64](t, w), e, [121]uint64{})
+		},
+	} {
+		w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+		pos, armed, told := mustRegisterTest[position](t, w), true, 0
+		pos.OnRemove(func(Entity, *position) {
+			if told++; armed {
+				panic("observer")
+			}
+		})
+		cmd := w.Commands()
+		e := must[Entity](t)(cmd.Spawn())
+		if err := pos.Add(e, position{}); err != nil {
+			t.Fatal(err)
+		}
+		spoil(w, e)
+		waiting := cmd.Len()
+		if r := caught(func() { cmd.Apply() }); r != "observer" || !w.Alive(e) || cmd.Len() != waiting {
+			t.Errorf("%s: %v, alive %t, %d of %d commands wait", name, r, w.Alive(e), cmd.Len(), waiting)
+		}
+		armed = false
+		if err := cmd.Apply(); (err != nil) != (name == "too large") || w.Alive(e) || told != 2 || cmd.Len() != 0 || len(w.observers.delayed) != 0 {
+			t.Errorf("%s: then %v, alive %t, told %d times, %d commands wait", name, err, w.Alive(e), told, cmd.Len())
+		}
+		if err := w.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestApply_ADestroyThatWasDoneIsNotSkipped(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	m, f := NewMap1[position](w), NewFilter1[position](w)
