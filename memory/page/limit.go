@@ -84,7 +84,8 @@ func (l *Limit) SetBudget(limit uintptr) {
 }
 
 // Failures returns the number of commits that failed because of the budget or an error of the source. A CommitSome
-// that commits less than want is not a failure.
+// that commits less than want is not a failure. An allocator may try several commits for one request, for example
+// again after it has freed memory. Its Stats().Failures counts the requests that it refused.
 func (l *Limit) Failures() uint64 { return l.failures }
 
 // Reserve reserves size bytes from the source, and returns the error of the source. Addresses do not count for the

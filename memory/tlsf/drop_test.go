@@ -193,6 +193,17 @@ func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
 	}
 }
 
+// The Limit counts commits, the heap requests. A refused request may have tried several commits.
+func TestHeap_CountsRequestsAndItsLimitCommits(t *testing.T) {
+	h, l, _ := dropHeap(t, Config{Reserve: 1 << 20})
+	l.SetBudget(64 << 10)
+	alloc(t, h, 64<<10)
+	h.OnShort(func() {})
+	if _, err := h.Alloc(1000, 8); err == nil || h.Stats().Failures != 1 || l.Failures() != 2 {
+		t.Errorf("%v; %d requests and %d commits were refused", err, h.Stats().Failures, l.Failures())
+	}
+}
+
 // Check panicked on a dropped block whose neighbour is none.
 func TestCheck_FindsADroppedBlockWithoutANeighbour(t *testing.T) {
 	h, _, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 32 << 10})
