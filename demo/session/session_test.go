@@ -423,11 +423,12 @@ func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
 	s := newSession(t, Config{Attract: true})
 	s.cfg.Autopilot = false
 	play(t, s, 120)
+	s.Paused = true
 	if err := s.Frame(engine.Input{Pressed: game.AnyKey}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Attract || s.Playing() {
-		t.Error("the game still plays itself")
+	if s.Attract || s.Paused || s.Playing() {
+		t.Errorf("the game still plays itself: attract %t, paused %t", s.Attract, s.Paused)
 	}
 	play(t, s, 300)
 	if s.Game.Kills != 0 {

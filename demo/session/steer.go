@@ -10,7 +10,7 @@ import (
 // steer selects who plays: the autopilot, or from the first key on the player.
 func (s *Session) steer(in *engine.Input) {
 	if s.Attract && in.Pressed.Has(game.AnyKey) {
-		s.Attract = false
+		s.Attract, s.Paused = false, false
 		s.Game.Restart()
 		s.Flow.Go(s.cfg.Realm)
 		return
