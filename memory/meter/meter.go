@@ -64,7 +64,7 @@ type Meter struct {
 	times  times
 	live   live
 	points points // for judging one row after the other
-	turn   int    // of the quarters of rows that are judged in turns
+	turn   int64  // quarters of a second since begun: in each a quarter of the rows is judged
 	sums   [seconds]sums
 	worst  [seconds]Frame // each second's
 	frame  Frame          // the present one

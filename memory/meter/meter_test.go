@@ -108,6 +108,19 @@ func TestVerdict_ALeakHasItsRateWhateverTheFrameRate(t *testing.T) {
 	})
 }
 
+// A browser calls a page in the background once a second: the judgements are as many a second as in front.
+func TestVerdict_ALeakIsNamedInTimeAtAFrameASecond(t *testing.T) {
+	for _, hz := range []float64{0.5, 1} {
+		g := newGame(t, hz, tiers.Config{})
+		leak := memtest.Leak(t, g.tag("ai"), 100<<10, 1024)
+		g.run(60, nil)
+		g.run(45, leak)
+		if v := g.r.Verdict(); v.Tag == nil || v.Growing == nil {
+			t.Errorf("%g Hz: after 45 s %v", hz, v)
+		}
+	}
+}
+
 func TestVerdict_ALeakThatEndsIsNotNamedForLong(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{})

@@ -109,17 +109,19 @@ func (r *Meter) lookAtHeap(now time.Time) {
 	r.live.look(now, now.Sub(r.begun).Seconds(), &r.points)
 }
 
-// judgeGrowth judges the floors of a quarter of all rows: each about once a second, so that no frame judges all.
+// judgeGrowth judges the floors of a quarter of all rows for each quarter of a second that has passed. So each is judged
+// about once a second, and not all in one frame, unless frames take as long.
 func (r *Meter) judgeGrowth() {
-	r.turn++
-	for i := r.turn % settles; i < len(r.series); i += settles {
-		if i == goRow {
-			continue // see live
+	quarter := int64(r.at.Sub(r.begun) / (time.Second / settles))
+	for r.turn = max(r.turn, quarter-settles); r.turn < quarter; r.turn++ {
+		for i := int(r.turn % settles); i < len(r.series); i += settles {
+			if i != goRow { // see live
+				r.series[i].floor.judge(r.second, &r.points)
+			}
 		}
-		r.series[i].floor.judge(r.second, &r.points)
-	}
-	for i := r.turn % settles; i < len(r.notes); i += settles {
-		r.notes[i].series.floor.judge(r.second, &r.points)
+		for i := int(r.turn % settles); i < len(r.notes); i += settles {
+			r.notes[i].series.floor.judge(r.second, &r.points)
+		}
 	}
 }
 
