@@ -7,7 +7,9 @@ import (
 )
 
 // A Heap describes the Go heap. Only a collection can tell live objects from garbage, and a meter never starts one.
-// The live size is therefore that of the last collection that the meter has seen.
+// The live size is therefore that of the last collection that the meter has seen. Growth is no longer reported if the
+// next collection is late. It is late after 40 s, or after twice the longest wait between the last eight collections if
+// that is longer.
 type Heap struct {
 	Known     bool          // a collection has ended since the meter began; if not, Live and Age are 0
 	Live      uint64        // bytes of objects that the last collection found in use
@@ -33,6 +35,9 @@ var byCollection = rule{
 // often is the mean time between collections, in seconds, below which the live size is judged as figures of frames
 // are.
 const often = 3
+
+// some is the number of the last collections whose times count.
+const some = 8
 
 // live judges the Go heap by its live size after collections: between them it rises and tells nothing.
 //
@@ -133,21 +138,36 @@ func (l *live) judge(seconds float64, collected bool, p *points) {
 		}
 		l.floor.judge(now, p)
 	}
-	if l.often() {
+	switch {
+	case l.often():
 		l.rate = l.floor.growth()
-	} else if collected {
+	case collected:
 		l.judgeCollections(p)
+	case l.late(seconds, 0):
+		l.rate = 0
 	}
 }
 
+// late reports whether at seconds the collection after the newest but k is late: twice the longest wait between those
+// before has passed, and 40 s. A program that has loaded its data makes less garbage, and what the collections found
+// meanwhile is no verdict of what came after.
+func (l *live) late(seconds float64, k int32) bool {
+	const while = 40
+	last := l.ago(k)
+	wait, end := while/2.0, last
+	for i := k + 1; i < min(l.known, some); i++ {
+		at := l.ago(i)
+		wait, end = max(wait, end-at), at
+	}
+	return seconds-last > 2*wait
+}
+
+// ago returns when the newest collection but k ended.
+func (l *live) ago(k int32) float64 { return l.at[(l.next-1-k+collections)%collections] }
+
 // often reports whether the last collections were close together.
 func (l *live) often() bool {
-	const some = 8
-	if l.known < some {
-		return false
-	}
-	newest, oldest := (l.next-1+collections)%collections, (l.next-some+collections)%collections
-	return l.at[newest]-l.at[oldest] < often*(some-1)
+	return l.known >= some && l.ago(0)-l.ago(some-1) < often*(some-1)
 }
 
 // judgeCollections judges the stored collections.
@@ -158,6 +178,9 @@ func (l *live) judgeCollections(p *points) {
 		p.v[k], p.t[k] = float64(l.sizes[i]), l.at[i]
 	}
 	l.rate = p.growth(&byCollection, 0)
+	if p.n > 1 && p.v[0]-p.v[1] < l.rate/4*(p.t[0]-p.t[1]) && l.late(p.t[0], 1) {
+		l.rate = 0 // growth has ended while nothing was collected
+	}
 }
 
 func (l *live) check() bool {

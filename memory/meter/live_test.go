@@ -138,6 +138,43 @@ func healthy(t *testing.T, name string, of func(seed int) shape) {
 	}
 }
 
+// A program loads 10 MiB a second for 40 s, with longer and longer waits for a collection, and then makes no garbage. What
+// grew while it loaded is not reported for long after that, and not again at the next collection.
+func TestLive_ALoadIsNotReportedAfterItsEnd(t *testing.T) {
+	p := newProgram()
+	named := false
+	for _, wait := range []float64{1.2, 1.2, 2.4, 4.8, 9.6, 19.2} {
+		named = named || p.collect(wait, 10*mib*(p.at+wait)) > 0
+	}
+	if !named {
+		t.Error("six collections of a load: not growing")
+	}
+	for range 4 * 42 {
+		p.at += 0.25
+		p.look(float64(p.live.heap.Live), 0)
+	}
+	if p.live.rate != 0 {
+		t.Errorf("%.0f s without a collection: growing by %.0f bytes a second", p.live.heap.Age.Seconds(), p.live.rate)
+	}
+	if growth := p.collect(60, 390*mib); growth != 0 {
+		t.Errorf("a collection of what was loaded: growing by %.0f bytes a second", growth)
+	}
+}
+
+// A leak is reported from one collection to the next, however rare they are.
+func TestLive_ALeakOfRareCollectionsStaysNamed(t *testing.T) {
+	p := newProgram()
+	for k := range 20 {
+		for range 4 * 60 {
+			p.at += 0.25
+			if p.look(float64(p.live.heap.Live), 0); k > 6 && p.live.rate < leakLeast {
+				t.Fatalf("%.0f s after collection %d: not growing", p.live.heap.Age.Seconds(), k)
+			}
+		}
+		p.collect(0.1, 50*mib+p.at*(100<<10))
+	}
+}
+
 // Without a collection nothing is known, and afterwards what is known has an age.
 func TestLive_IsAsOldAsTheLastCollection(t *testing.T) {
 	p := newProgram()
