@@ -94,6 +94,7 @@ var attacks = map[string]attack{
 	"a sawtooth of a minute":               {of: sawtooth(60), named: 200},
 	"a sawtooth of 100 s":                  {of: sawtooth(100)},
 	"a sine of 90 s":                       {of: func(rng *rand.Rand) shape { return shapes["sine"](90, rng) }},
+	"a sawtooth of 210 s":                  {of: sawtooth(210), first: 440},
 	"a triangle of 40 s that falls slowly": {of: triangle(30, 40), named: 150},
 	"a triangle of 45 s that falls fast":   {of: triangle(40, 45), named: 170},
 	"teeth that grow and shrink": {of: func(*rand.Rand) shape {

@@ -28,10 +28,11 @@
 //	churn     upper bound of the blocks that were freed within two frames of their allocation
 //
 // A steady leak is reported after 20 to 45 s. If memory use also varies in a cycle of half a minute, the report takes
-// up to two minutes. With a cycle of a minute it takes up to four and a half minutes. The report ends 40 s after the
-// leak, or a minute after the leak if the cycle is slow. A cycle of several minutes is reported as a leak until it has
-// fallen once. STRATA_TEST=full go test -v -run Growth ./memory/meter prints how soon leaks are reported, and how
-// exactly.
+// up to two minutes. With a cycle of a minute it takes up to four and a half minutes. A longer cycle can hide a slow
+// leak. With less than a frame a second the report takes longer. The report ends 40 s after the leak, or a minute
+// after the leak if the cycle is slow. A cycle of up to three and a half minutes is reported as a leak until it has
+// fallen once. A longer cycle is reported in each rise that lasts minutes. STRATA_TEST=full go test -v -run Growth
+// ./memory/meter prints how soon leaks are reported, and how exactly.
 //
 // # go tool pprof
 //

@@ -126,6 +126,12 @@ func (f *floor) judge(second int64, p *points) {
 	if rate == 0 { // a cycle may be longer than the windows
 		f.blocks.newest(p, blockSeconds)
 		rate = p.growth(&byBlock, noise)
+		// Blocks show late that growth has ended. If seconds show it, it is not reported again.
+		if rate > 0 && !f.named {
+			if f.seconds.newest(p, 1); !p.goesOn(p.n, rate) {
+				rate = 0
+			}
+		}
 	}
 	f.report(second, rate)
 }

@@ -279,6 +279,22 @@ func TestGrowth_WarmUpEndsTheVerdict(t *testing.T) {
 	}
 }
 
+// Growth that has ended under a slow cycle is not reported again by the blocks, which see the end later than the seconds.
+func TestGrowth_ARampUnderASlowSineEndsForGood(t *testing.T) {
+	const begins, lasts = 50, 300
+	for seed := range 6 {
+		until := 0.0
+		cell{"sine", 30, 30}.play(seed, begins+lasts+150, begins, func(t float64) float64 { return min(t, lasts) * (100 << 10) }, func(t, growth float64) {
+			if growth > 0 {
+				until = t - begins - lasts
+			}
+		})
+		if until > 60 {
+			t.Errorf("seed %d: growing until %.0f s after the end", seed, until)
+		}
+	}
+}
+
 // What a meter says of a pool is what the simulation says of the same figures.
 func TestGrowth_AMeterJudgesAsTheSimulation(t *testing.T) {
 	testenv.Long(t)
