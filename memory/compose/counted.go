@@ -19,8 +19,9 @@ type CountedConfig struct {
 	// FreeAny, SizeOf, Resize, Reset, Trim or Close of the allocator, that call panics with a *memory.Misuse.
 	//
 	// Close, loading a state, and the end of the memory of inner free blocks without an event. That memory ends, for
-	// example, when the page source of inner is closed. If inner returns the address of a live block, Alloc panics, and
-	// the live block counts as freed without an event.
+	// example, when the page source of inner is closed. If OnEvent closes it, Alloc returns memory.ErrClosed and Resize
+	// returns false. If inner returns the address of a live block, Alloc panics, and the live block counts as freed
+	// without an event.
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
 	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
@@ -150,6 +151,9 @@ func (c *counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c.witness = p
 	c.allocs++
 	c.peak = max(c.peak, c.blocks.sum)
+	if c.onEvent != nil && c.ended() {
+		return nil, memory.ErrClosed
+	}
 	return p, nil
 }
 
@@ -278,7 +282,7 @@ func (c *counted) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		c.reportOrResizeBack(p, oldSize, newSize)
 	}
 	c.resized(p, newSize)
-	return true
+	return c.onEvent == nil || !c.ended()
 }
 
 // reportOrResizeBack reports a Resize. If OnEvent panics, the block gets its old size back: its user must not

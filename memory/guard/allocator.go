@@ -141,6 +141,10 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		a.failures++
 		return nil, err
 	}
+	if a.closed { // by a function that inner has called; inner has stayed open
+		a.inner.Free(start, total)
+		return nil, memory.ErrClosed
+	}
 	if o, ok := a.inner.(memory.Owner); ok && o.Owns(start) { // not so for what inner passed on
 		a.witness = start
 	}
@@ -252,7 +256,8 @@ func (a *Allocator) inspect(op string, i uint32) {
 // Resize verifies the canaries of a block, reports damage, and changes the size in place if inner can. Resize returns
 // true if it succeeds. New bytes are filled with 0xCD. If inner is no memory.Resizer or cannot resize the block,
 // Resize returns false. A nil p, and the misuse that Free detects, are reported. If OnFault returns after misuse,
-// Resize returns false.
+// Resize returns false. If Resize of inner panics, Resize panics with the same value: the size is unchanged, but bytes
+// behind newSize may be overwritten.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -268,7 +273,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	total := uintptr(r.front) + newSize + uintptr(r.back)
 	start, serial := r.start(), r.serial
 	z, ok := a.inner.(memory.Resizer)
-	if !ok || total < newSize || !z.Resize(start, r.total(), total) {
+	if !ok || total < newSize || !a.resizeInner(z, i, total) {
 		return false
 	}
 	r = &a.records[i] // now: who was told of a commit may have made more
@@ -287,6 +292,21 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		fill(r.bytes()[oldSize:], &freshPage)
 	}
 	return true
+}
+
+// resizeInner has inner resize the memory of record i to total bytes. Should inner panic, the canaries are put right:
+// inner may have filled what it had cut off at first.
+func (a *Allocator) resizeInner(z memory.Resizer, i uint32, total uintptr) bool {
+	r := &a.records[i]
+	serial, returned := r.serial, false
+	defer func() {
+		if !returned && !a.ended() && a.records[i].state == live && a.records[i].serial == serial {
+			a.records[i].paint()
+		}
+	}()
+	ok := z.Resize(r.start(), r.total(), total)
+	returned = true
+	return ok
 }
 
 // Base returns Base of inner. If inner is no memory.Baser, and after Close, Base returns nil.

@@ -714,3 +714,39 @@ func TestAllocator_ClosedItHasNothingReserved(t *testing.T) {
 		t.Errorf("closed: %+v", s)
 	}
 }
+
+// A cutting heap panics in Resize after it has filled what it cut off, and given it back.
+type cutting struct{ *tlsf.Heap }
+
+func (c cutting) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	if newSize < oldSize {
+		fill(unsafe.Slice((*byte)(unsafe.Add(p, newSize)), oldSize-newSize), &freshPage)
+	}
+	panic("hook")
+}
+
+// A Resize that panics damages no canary.
+func TestAllocator_AResizeThatPanicsIsNoDamage(t *testing.T) {
+	inner, err := tlsf.New(nil, tlsf.Config{Reserve: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(cutting{inner}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := memtest.MustAlloc(t, a, 100, 8)
+	func() {
+		defer func() {
+			if r := recover(); r != "hook" {
+				t.Errorf("Resize: %v", r)
+			}
+		}()
+		a.Resize(p, 100, 10)
+	}()
+	memtest.MustCheck(t, a)
+	a.Free(p, 100)
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -94,6 +95,21 @@ func TestStomp_TheSoftMarkMayCloseItOrItsSource(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A slab cannot be closed while it commits, and stays open. The guard is closed nevertheless.
+func TestAllocator_ThatTheSoftMarkClosesIsClosed(t *testing.T) {
+	memtest.SoftMarkCloses(t, func(src page.Source) memory.Allocator {
+		inner, err := slab.New(src, slab.Config{Reserve: 1 << 20, MaxSize: 16 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(inner, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	})
 }
 
 // Who is told of the mark in the midst of a Resize may free the block, or resize it.
