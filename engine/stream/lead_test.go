@@ -2,6 +2,7 @@ package stream
 
 import (
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -129,5 +130,21 @@ func TestStats_TellsHowTheWorkersHeapsFray(t *testing.T) {
 	loaded(t, r, "ab")
 	if s := r.Stats(); s.Fragmentation != 0.25 || s.FragmentationMean != 0.25 {
 		t.Errorf("%g, mean %g", s.Fragmentation, s.FragmentationMean)
+	}
+}
+
+// A broken heap has books that cannot be read.
+type broken struct{ *testHeap }
+
+func (broken) Stats() memory.Stats { panic("stats") }
+
+func TestStats_AHeapWhoseStatsPanicIsLogged(t *testing.T) {
+	r := newRig(t, gallery(t), 1, 0, func(c *Config) {
+		heap := c.Heap
+		c.Heap = func(w int) memory.Allocator { return broken{heap(w).(*testHeap)} }
+	})
+	loaded(t, r, "a")
+	if errs := r.Errors(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "worker 0: the worker's heap panicked: stats") {
+		t.Errorf("%v", errs)
 	}
 }

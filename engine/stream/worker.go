@@ -258,9 +258,14 @@ func (w *worker) survey() {
 	if !ok || w.gone {
 		return
 	}
-	share := books.Stats().External()
+	share := 0.0
+	err := guarded("the worker's heap", func() error { share = books.Stats().External(); return nil })
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
+	if err != nil {
+		w.s.log(fmt.Errorf("stream: worker %d: %w", w.index, err))
+		return
+	}
 	w.frayed = share
 	w.s.frays += share
 	w.s.surveys++
