@@ -48,6 +48,7 @@ type Allocator struct {
 	failures uint64
 	peak     uint64 // high-water mark of inUse, bytes
 	closed   bool
+	found    []error        // by a Close in which inner panicked, for the next one
 	witness  unsafe.Pointer // a block that inner owns and has allocated; nil: none
 	owner    invariant.Owner
 }

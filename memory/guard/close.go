@@ -57,19 +57,21 @@ func (a *Allocator) elsewhere(i uint32) bool {
 // Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. The error of Close joins
 // the damage, a *LeakError if blocks are live, and the error of inner. To drop live blocks deliberately, call Reset
 // before Close. Close does not free live blocks: their memory ends with inner. Even if Close returns an error, the
-// allocator is closed. A second Close only closes inner again.
+// allocator is closed. A second Close only closes inner again. If Close of inner panics, Close panics with the same
+// value, and the next Close returns the damage and the *LeakError.
 func (a *Allocator) Close() error {
-	var errs []error
 	if !a.ended() {
-		errs = append(a.damages("Close"), a.leakError())
+		a.found = append(a.damages("Close"), a.leakError())
 		for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
 			a.drop(i, true)
 		}
 		a.end()
 	}
+	errs := a.found
 	if c, ok := a.inner.(interface{ Close() error }); ok {
 		errs = append(errs, c.Close())
 	}
+	a.found = nil
 	return errors.Join(errs...)
 }
 

@@ -4,6 +4,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 //go:noinline
@@ -120,4 +125,57 @@ func TestSite_FramesEndWhereAsked(t *testing.T) {
 	if n := len(a.sites.list); n != 2 {
 		t.Errorf("%d sites are kept for one place", n)
 	}
+}
+
+// A Close in which a hook of inner or the source panics does not swallow what it has found.
+func TestClose_APanicLosesNoReport(t *testing.T) {
+	inner, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner.OnReset(func() { panic("hook") })
+	over, err := New(inner, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &alarming{Source: page.Default()}
+	stomp, err := NewStomp(src, StompConfig{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []interface {
+		memory.Allocator
+		Close() error
+	}{over, stomp} {
+		memtest.MustAlloc(t, a, 100, 8)
+		func() {
+			defer func() {
+				if r := recover(); r != "hook" {
+					t.Errorf("%T: %v", a, r)
+				}
+			}()
+			t.Errorf("%T: Close returned %v", a, a.Close())
+		}()
+		var leak *LeakError
+		if err := a.Close(); !errors.As(err, &leak) || len(leak.Leaks) != 1 {
+			t.Errorf("%T: %v", a, err)
+		}
+		if err := a.Close(); err != nil {
+			t.Errorf("%T: a third Close: %v", a, err)
+		}
+	}
+}
+
+// An alarming source panics in its first Decommit.
+type alarming struct {
+	page.Source
+	rung bool
+}
+
+func (s *alarming) Decommit(m page.Memory, off, size uintptr) error {
+	if !s.rung {
+		s.rung = true
+		panic("hook")
+	}
+	return s.Source.Decommit(m, off, size)
 }

@@ -58,8 +58,9 @@ type Stomp struct {
 
 	stats   memory.Stats
 	sites   sites
-	gone    bool // closed, but for the memory that the source refused
-	growing bool // the source is committing, and may call a function of OnSoft
+	gone    bool    // closed, but for the memory that the source refused
+	found   []error // by a Close in which the source panicked, for the next one
+	growing bool    // the source is committing, and may call a function of OnSoft
 	unlink  func()
 	owner   invariant.Owner
 }

@@ -181,12 +181,13 @@ func (s *Stomp) Stats() memory.Stats {
 // *memory.Misuse for each damaged live block, and the errors of the source. Even if Close returns an error, the
 // allocator is closed, and another Close tries again to release the memory. After the memory is released, another
 // Close does nothing. If Close is called within an Alloc that commits, as from page.Limit.OnSoft, it closes the
-// allocator, but returns an error and releases nothing.
+// allocator, but returns an error and releases nothing. If the source panics, Close panics with the same value, and the
+// next Close returns the errors that this one has found.
 func (s *Stomp) Close() error {
-	var errs []error
 	if !s.gone {
-		errs = s.abandon()
+		s.found = s.abandon()
 	}
+	errs := s.found
 	if s.mem.Base != nil {
 		err := errGrowing
 		if !s.growing {
@@ -196,6 +197,7 @@ func (s *Stomp) Close() error {
 			err = s.src.Release(s.mem)
 		}
 		if err != nil && s.mem.Base != nil {
+			s.found = nil
 			return errors.Join(append(errs, fmt.Errorf("guard: close: %w", err))...)
 		}
 		if s.unlink != nil {
@@ -204,6 +206,7 @@ func (s *Stomp) Close() error {
 		s.mem = page.Memory{}
 	}
 	s.end()
+	s.found = nil
 	return errors.Join(errs...)
 }
 
