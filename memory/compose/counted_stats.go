@@ -28,11 +28,11 @@ func (c *counted) innerEnded() bool {
 			return in.ended()
 		}
 	}
-	if c.in.reporter == nil || c.in.owner == nil {
+	if c.in.reporter == nil || c.in.owner == nil || c.witness == nil || c.in.owner.Owns(c.witness) {
 		return false
 	}
 	s := c.in.reporter.Stats()
-	return s.Reserved == 0 && s.Live == 0 && s.InUse == 0 && c.witness != nil && !c.in.owner.Owns(c.witness)
+	return s.Reserved == 0 && s.Live == 0 && s.InUse == 0
 }
 
 // Owns probes the table, asks inner, or, if inner cannot tell, visits all blocks.
