@@ -32,6 +32,9 @@ type OldValue = layout.OldValue
 // the same, unless m renames them. m also declares other changes of the types, and may be nil. ReadBinary reads one
 // byte beyond the file, so nothing may follow the file in the reader.
 //
+// For a replay: if w has the Config of the written world and its types in the same order, and no type has changed, both
+// worlds have the same [World.Hash]. Further operations on both worlds then have the same results, Entity by Entity.
+//
 // Conditions, panics, locking and calls of observers are those of [World.ReadJSON]. If w has entities, ReadBinary
 // returns an error. On error w is unchanged, except that its empty chunks may have been freed, and that it may have
 // closed itself. ReadBinary also fails if:

@@ -76,7 +76,7 @@ type Difference struct {
 	Row    int    // the index of the value there, from 0
 	Entity string // the entity of the row, or ""
 	Field  string // the field of the value, or the byte in it; "" if the value has no fields
-	A, B   string // the two values, as text; if the states have another number of values there, these numbers
+	A, B   string // the values as text; 8 bytes in hexadecimal if the type is unknown; numbers of values if these differ
 	More   int    // how many more variables of the field differ; only engine.Fields counts them, Diff sets 0
 }
 

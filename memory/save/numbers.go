@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/layout"
 )
 
-// Word saves or loads a number as 8 bytes. In the pass that counts bytes Word returns v. In every other pass Word
-// returns 0 if that pass has an error. Without an error it returns v while the state is saved, and in later passes the
-// number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout].
+// Word saves or loads a number as 8 bytes. While [Coder.Saving] returns true, Word returns v. In all other passes it
+// returns the number that was saved. After an error it returns 0, except in the pass that counts bytes. If no bytes are
+// left, the pass fails with an error that wraps [ErrLayout].
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {

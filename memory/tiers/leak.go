@@ -14,10 +14,12 @@ import (
 type Leaks struct {
 	Level uint64      // the level's number, from 1
 	Tiers [Count]Leak // by tier; Inbox has those of all workers, including blocks that wait in a Freer
-	// Pools has a row for each pool whose number of objects has grown. A pool without a reset is compared with its
-	// state at BeginLevel, or at its registration if that was later. [Leaks.Any] ignores this row: the pool keeps its
-	// objects on purpose. A pool with a reset is compared with its state after the reset. It can grow only if the reset
-	// of another pool, or a hook that was registered during EndLevel, allocates from it. [Leaks.Any] counts this row.
+	// Pools has a row for each pool whose number of objects has grown:
+	//
+	//   - A pool without a reset has grown since BeginLevel, or since its registration if that was later. It keeps its
+	//     objects on purpose, so [Leaks.Any] ignores the row.
+	//   - A pool with a reset has grown since this reset, because the reset of another pool, or a hook that was
+	//     registered during EndLevel, has allocated from it. [Leaks.Any] counts the row.
 	Pools []PoolLeak
 	// Tags has a row for each tag that has leaks in Tiers, in the order in which the tags were made.
 	Tags []TagLeak

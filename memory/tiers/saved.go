@@ -137,7 +137,8 @@ func (s *managerState) States(yield func(save.State) bool) {
 // frees the blocks in flight to them and to the game goroutine. Blocks that a Freer has not sent are not freed: see
 // [Manager.State]. If no workers are given, Rest waits for all. limit is for all workers together; with 0 or less Rest
 // does not wait for tasks. Call Rest on the game goroutine. While it waits, it keeps a processor busy. Until the Set
-// has saved or loaded, none of these workers may begin a task, and none of their results may wait in a channel.
+// has saved or loaded, none of these workers may begin a task. None of their results may wait in a channel, because
+// a load does not remove it.
 //
 // If a worker is still in a task after the limit, the error wraps save.ErrBusy. After Close the error wraps
 // memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. It also panics if a block in
