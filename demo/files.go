@@ -40,6 +40,16 @@ func writable(paths ...string) error {
 	return nil
 }
 
+// sameFile reports whether two paths name one file, which need not exist.
+func sameFile(a, b string) bool {
+	same := func(a, b string) bool {
+		x, errX := os.Stat(a)
+		y, errY := os.Stat(b)
+		return errX == nil && errY == nil && os.SameFile(x, y)
+	}
+	return same(a, b) || filepath.Base(a) == filepath.Base(b) && same(filepath.Dir(a), filepath.Dir(b))
+}
+
 // reason takes the path out of an error. The line has it already, or it is that of a temporary file.
 func reason(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {

@@ -114,27 +114,28 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 		play = o.unseen
 	}
 	r, err := play()
-	if err != nil {
+	if r == nil {
 		return err
 	}
-	if (o.headless || o.hash) && o.stats != "-" {
-		if err := r.print(stdout, o.hash); err != nil {
-			return err
-		}
-	}
-	if o.books && o.stats != "-" {
-		if err := r.Books.print(stdout); err != nil {
-			return err
-		}
-	}
-	switch o.stats {
-	case "":
-	case "-":
+	return errors.Join(err, o.tell(r, stdout))
+}
+
+// tell saves and prints the report of a run. If one fails, the other is done: the run does not come again.
+func (o *options) tell(r *report, stdout io.Writer) error {
+	if o.stats == "-" {
 		return r.writeJSON(stdout)
-	default:
-		return r.save(o.stats)
 	}
-	return nil
+	var saved, said error
+	if o.stats != "" {
+		saved = r.save(o.stats)
+	}
+	if o.headless || o.hash {
+		said = r.print(stdout, o.hash)
+	}
+	if r.Books != nil {
+		said = errors.Join(said, r.Books.print(stdout))
+	}
+	return errors.Join(saved, said)
 }
 
 func (o *options) files() fs.FS {
@@ -163,7 +164,10 @@ func (o *options) session() session.Config {
 	if o.profile != "" {
 		mem.SampleBytes = profileBytes
 	}
-	var patience time.Duration
+	var patience time.Duration // 10 s
+	if o.slow.latency > 0 {
+		patience = 10*time.Second + o.slow.latency
+	}
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	mem.Reserve[tiers.Static] = 32 << 20
 	if runtime.GOOS == "js" { // address space is memory there
@@ -277,13 +281,13 @@ func (o *options) unseen() (*report, error) {
 		clock.wait()
 	}
 	rec.stop()
-	err = errors.Join(err, tape.save())
+	saved := tape.save()
 	r, err := o.finish(s, nil, rows, err)
-	if err != nil {
-		return nil, err
+	if r == nil {
+		return nil, errors.Join(err, saved)
 	}
 	r.Sound = rec.report(o.realm)
-	return r, rec.save(o.wav)
+	return r, errors.Join(err, saved, rec.save(o.wav))
 }
 
 // A pacer is the clock of a paced run without a window: -paced, or a tour without -fast. It waits for sixty frames a
@@ -310,25 +314,28 @@ func (p *pacer) wait() {
 }
 
 // finish closes a session and returns its report. If -books is set and was not read while there was a window, it is
-// read now.
+// read now. If only -profile or -books fails, there is a report and an error.
 func (o *options) finish(s *session.Session, b *books, rows *series, err error) (*report, error) {
 	err = errors.Join(err, s.EndFrame())
 	var r *report
+	var extra error
 	if err == nil {
 		r = summarize(s, o.marked)
 		err = s.Check()
 	}
 	if err == nil && !browser && o.profile != "" {
-		err = save(o.profile, func(w io.Writer) error { return meter.WriteProfile(w, s.Mem) })
+		extra = save(o.profile, func(w io.Writer) error { return meter.WriteProfile(w, s.Mem) })
 	}
 	if err == nil && o.books && b == nil {
-		b, err = keepBooks(s)
+		var booksErr error
+		b, booksErr = keepBooks(s)
+		extra = errors.Join(extra, booksErr)
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
-		return nil, err
+		return nil, errors.Join(err, extra)
 	}
 	r.Books, r.Series, r.Bound = b, rows.result(), o.bound
-	return r, nil
+	return r, extra
 }
 
 // window plays on the screen.
@@ -379,5 +386,7 @@ func (o *options) window() (*report, error) {
 	detach()
 	au.stop()
 	a.ended()
-	return o.finish(s, a.counted, a.rows, errors.Join(err, tape.save(), tape.result(s, o.stderr), v.Overlay.Close()))
+	saved := tape.save()
+	r, err := o.finish(s, a.counted, a.rows, errors.Join(err, tape.result(s, o.stderr), v.Overlay.Close()))
+	return r, errors.Join(err, saved)
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
@@ -86,7 +87,13 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-headless -slow 200,0", "0.01 to 10000 megabytes a second"},
 		{"-headless -slow -1,1", "0 to 10000 milliseconds"},
 		{"-headless -assets " + filepath.Join(dir, "nothing"), "not a folder"},
+		{"-headless -assets " + dir, "it has no levels; allowed is a folder with levels/NAME.json"},
 		{"-headless play", `unexpected argument "play"`},
+		{"-headless -rollback -stats a.json", "-stats does not go with -synctest and -rollback"},
+		{"-headless -synctest 8 -record a", "-record"},
+		{"-headless -synctest 8 -wav a.wav", "-wav does not go with -synctest and -rollback"},
+		{"-headless -stats a.json -trace ./a.json", "-stats and -trace write one file, ./a.json: name two"},
+		{"-headless -record a -profile a", "-profile and -record write one file, a: name two"},
 	} {
 		code, stdout, stderr := demo(strings.Fields(c.args)...)
 		if code != 2 || !strings.Contains(stderr, c.want) || stdout != "" {
@@ -97,6 +104,34 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		t.Errorf("-help: exit %d, %q", code, stderr)
 	}
 }
+
+// A file that could not be written took the report and the other files with it.
+func TestHeadless_AFailedFileLeavesTheOthers(t *testing.T) {
+	dir := t.TempDir()
+	stats, gone := filepath.Join(dir, "a.json"), filepath.Join(dir, "gone", "a.wav")
+	for _, flag := range []string{"-wav", "-record", "-profile"} {
+		var said bytes.Buffer
+		o, err := parse([]string{"-headless", "-ticks", "5", "-stats", stats, flag, gone}, &said, assets.FS())
+		if err != nil {
+			t.Fatal(err, said.String())
+		}
+		o.stderr = &said
+		r, err := o.unseen()
+		if r == nil || err == nil || !strings.Contains(err.Error(), gone) {
+			t.Fatalf("%s: report %v, %v", flag, r, err)
+		}
+		if err := o.tell(r, fullDisk{}); err == nil {
+			t.Errorf("%s: standard output is full, and no error says so", flag)
+		}
+		if err := os.Remove(stats); err != nil {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestHeadless_WritesTheWholeReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.json")
