@@ -141,6 +141,7 @@ type Shell struct {
 	result Result
 	rank   int
 	former int64 // the best score before
+	mine   []Run // runs of this process
 	kept   *Run  // the player's game in the table, as far as it was played; nil: it is not in it
 }
 
@@ -161,10 +162,7 @@ func New(cfg Config) *Shell {
 		}
 		return err
 	})
-	s.keep.load(runsName, func(data []byte) (err error) {
-		s.runs, err = ReadRuns(data)
-		return err
-	})
+	s.others()
 	s.show(Title)
 	if cfg.Playing {
 		s.show(Playing)
@@ -285,10 +283,9 @@ func (s *Shell) Keep(r Run) {
 	if s.kept != nil && *s.kept == r {
 		return
 	}
+	s.others()
 	if s.kept != nil {
-		if i := slices.Index(s.runs, *s.kept); i >= 0 {
-			s.runs = slices.Delete(s.runs, i, i+1)
-		}
+		s.runs, s.mine = without(s.runs, *s.kept), without(s.mine, *s.kept)
 		s.kept = nil
 	}
 	s.former = 0
@@ -297,8 +294,34 @@ func (s *Shell) Keep(r Run) {
 	}
 	if s.runs, s.rank = insert(s.runs, r); s.rank >= 0 {
 		s.kept, s.unsaved = &r, true
+		s.mine = append(s.mine, r)
 		s.saveRuns()
 	}
+}
+
+// others reads the table again: another process may have saved a run, and a save must not lose it. Runs of this process
+// whose save has failed stay. If the table cannot be read, that of this process is what there is.
+func (s *Shell) others() {
+	s.keep.load(runsName, func(data []byte) error {
+		saved, err := ReadRuns(data)
+		if err != nil {
+			return err
+		}
+		s.runs = saved
+		for _, r := range s.mine {
+			if !slices.Contains(s.runs, r) {
+				s.runs, _ = insert(s.runs, r)
+			}
+		}
+		return nil
+	})
+}
+
+func without(runs []Run, r Run) []Run {
+	if i := slices.Index(runs, r); i >= 0 {
+		return slices.Delete(runs, i, i+1)
+	}
+	return runs
 }
 
 // Begun records that the player has begun another game. The next [Shell.Keep] then adds an entry and replaces none.
@@ -372,6 +395,10 @@ func (s *Shell) save() {
 	if !s.dirty {
 		return
 	}
+	s.keep.load(settingsName, func(data []byte) error { // by now it can be that of a later version
+		_, err := ReadSettings(data)
+		return err
+	})
 	data, err := WriteSettings(s.settings)
 	s.dirty = !s.keep.save(settingsName, data, err)
 }

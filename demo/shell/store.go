@@ -29,9 +29,9 @@ type keeper struct {
 	told  map[string]bool // texts of failures that were reported
 }
 
-// load reads a file with a parser, if there is one.
+// load reads a file with a parser, if there is one. A file that could not be read is not read again before it is saved.
 func (k *keeper) load(name string, parse func([]byte) error) {
-	if k.store == nil {
+	if k.store == nil || k.bad[name] {
 		return
 	}
 	data, err := k.store.Load(name, fileMost)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,6 +177,33 @@ func TestRuns_TheBestTenAreKeptInOrder(t *testing.T) {
 	again.End(shell.Result{Run: shell.Run{Score: 1100, Ticks: 59}})
 	if _, place, _ := again.Result(); place != 0 {
 		t.Errorf("an equal score in less time stands at %d", place)
+	}
+}
+
+// The second of two games at once saved its own table over that of the first. A run that is replaced leaves both.
+func TestRuns_TwoGamesAtOnceLoseNoRun(t *testing.T) {
+	store := memory{}
+	a, b := newDesk(t, store), newDesk(t, store)
+	a.Keep(shell.Run{Score: 100, Seed: 1})
+	b.Keep(shell.Run{Score: 200, Seed: 2})
+	a.Keep(shell.Run{Score: 300, Seed: 1}) // the same game, further
+	b.Begun()
+	b.Keep(shell.Run{Score: 50, Seed: 2})
+	want := []shell.Run{{Score: 300, Seed: 1}, {Score: 200, Seed: 2}, {Score: 50, Seed: 2}}
+	if got := newDesk(t, store).Runs(); !slices.Equal(got, want) {
+		t.Errorf("saved are %+v, want %+v", got, want)
+	}
+	good := store["runs.json"]
+	store["runs.json"] = strings.Replace(good, `"version": 1`, `"version": 2`, 1) // a later version runs, too
+	a.Begun()
+	a.Keep(shell.Run{Score: 70, Seed: 3})
+	if store["runs.json.bad"] == "" || len(a.Runs()) < 2 {
+		t.Errorf("the table of a later version has no backup: %q, and the runs are %+v", store, a.Runs())
+	}
+	later := `{"kind":"strata settings","version":2}`
+	store["settings.json"] = later
+	if a.Step(shell.Nav{Mute: true}); store["settings.json.bad"] != later {
+		t.Errorf("the settings of a later version have no backup: %q", store)
 	}
 }
 
