@@ -9,20 +9,26 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"time"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
 func main() {
-	length := flag.Duration("for", 5*time.Second, "how long it plays")
-	flag.Parse()
-	if err := play(*length, os.Stdout); err != nil {
-		log.Fatal(err)
+	f := flag.NewFlagSet("ark", flag.ContinueOnError)
+	length := f.Duration("for", 5*time.Second, "how long it plays")
+	err := cmdline.Parse(f, os.Args[1:], os.Stderr)
+	switch {
+	case err != nil:
+	case *length < 0 || f.NArg() > 0:
+		err = cmdline.Wrong(f, os.Stderr, fmt.Sprintf("-for %v and %d more arguments; allowed are at least 0, and none", *length, f.NArg()))
+	default:
+		err = play(*length, os.Stdout)
 	}
+	os.Exit(cmdline.Status("ark", err, os.Stderr))
 }
 
 func play(length time.Duration, w io.Writer) error {

@@ -10,32 +10,33 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/strata-go/strata/demo/dropin/profiles"
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-func main() {
-	length := flag.Duration("for", 0, "how long it runs; 0 is until SIGINT or SIGTERM")
-	every := flag.Duration("every", 5*time.Second, "time between reports")
-	asked := profiles.Flag(flag.CommandLine)
-	flag.Parse()
+func main() { os.Exit(cmdline.Status("headless", run(os.Args[1:]), os.Stderr)) }
+
+func run(args []string) error {
+	f := flag.NewFlagSet("headless", flag.ContinueOnError)
+	asked := profiles.Flag(f)
+	length, every, err := parse(f, args, os.Stderr)
+	if err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if *length > 0 {
-		ctx, stop = context.WithTimeout(ctx, *length)
-		defer stop()
+	if length > 0 {
+		time.AfterFunc(length, stop)
 	}
-	if err := serve(ctx, *every, asked, os.Stdout); err != nil {
-		log.Fatal(err)
-	}
+	return serve(ctx, every, asked, os.Stdout)
 }
 
 func serve(ctx context.Context, every time.Duration, asked profiles.Requests, w io.Writer) error {

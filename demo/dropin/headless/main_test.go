@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/dropin/profiles"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -54,6 +56,14 @@ func (o *output) untilSteady(t *testing.T, reports int) {
 	testenv.Until(t, "the reports of a server at work", 5*time.Millisecond, func() bool {
 		text := o.String()
 		return strings.Count(text, "largest: ") >= reports && bytesOf(t, text, "bodies") > 1400
+	})
+}
+
+// -every 0 was a panic of time.NewTicker, and -for -1s ran until a signal.
+func TestFlags_EveryMalformedValueIsOneLine(t *testing.T) {
+	cmdtest.Every(t, func(args []string, out io.Writer) error {
+		_, _, err := parse(flag.NewFlagSet("headless", flag.ContinueOnError), args, out)
+		return err
 	})
 }
 

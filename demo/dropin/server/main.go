@@ -23,6 +23,7 @@ import (
 	"os"
 
 	"github.com/strata-go/strata/demo/dropin/profiles"
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // variants are the servers by name. The first is the one that the others are compared with.
@@ -36,27 +37,26 @@ var variants = []struct {
 }
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "server:", err)
-		os.Exit(1)
-	}
+	os.Exit(cmdline.Status("server", run(os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
 }
 
-func run(args []string, out io.Writer) error {
+func run(args []string, out, fault io.Writer) error {
 	serves := false
-	f := flag.NewFlagSet("server", flag.ExitOnError)
+	f := flag.NewFlagSet("server", flag.ContinueOnError)
 	ticks := f.Int("ticks", 6000, "`N` ticks of each run, after a tenth as many that are not measured")
 	rounds := f.Int("rounds", 6, "`N` runs of each variant")
 	seed := f.Uint64("seed", 1, "`seed` of the zones and the players")
 	only := f.String("variant", "", "run plain, reused or strata once in this process and print its figures as JSON")
 	asked := profiles.Flag(f)
-	_ = f.Parse(args) // it exits
+	if err := cmdline.Parse(f, args, fault); err != nil {
+		return err
+	}
 	f.Visit(func(f *flag.Flag) { serves = serves || f.Name == "http" })
 	switch {
-	case *ticks < 1 || *rounds < 1:
-		return fmt.Errorf("-ticks %d -rounds %d: at least 1 is needed", *ticks, *rounds)
+	case *ticks < 1 || *rounds < 1 || *rounds > 1000 || f.NArg() > 0:
+		return cmdline.Wrong(f, fault, fmt.Sprintf("-ticks %d -rounds %d and %d more arguments; allowed are at least 1, 1 to 1000, and none", *ticks, *rounds, f.NArg()))
 	case serves && *only != "strata":
-		return fmt.Errorf("-http is for the server with a manager: use it with -variant strata")
+		return cmdline.Wrong(f, fault, "-http is for the server with a manager: use it with -variant strata")
 	case serves:
 		s, err := newStrata(*seed, asked)
 		if err != nil {
@@ -75,5 +75,5 @@ func run(args []string, out io.Writer) error {
 			return report(s, *ticks, *seed, out)
 		}
 	}
-	return fmt.Errorf("-variant %.20q: allowed are plain, reused and strata", *only)
+	return cmdline.Wrong(f, fault, fmt.Sprintf("-variant %.20q: allowed are plain, reused and strata", *only))
 }

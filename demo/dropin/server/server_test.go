@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/strata-go/strata/demo/dropin/profiles"
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // The comparison starts this binary again.
@@ -111,7 +113,7 @@ func TestKeep_ForgetsWhatWasAcknowledgedAndTheOldest(t *testing.T) {
 
 func TestCompare_PrintsMediansTiesAndCosts(t *testing.T) {
 	var out bytes.Buffer
-	if err := run([]string{"-ticks", "30", "-rounds", "1", "-seed", "3"}, &out); err != nil {
+	if err := run([]string{"-ticks", "30", "-rounds", "1", "-seed", "3"}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
@@ -140,13 +142,15 @@ func TestRatio_WithinTheSpreadIsATie(t *testing.T) {
 }
 
 func TestRun_RefusesWhatItDoesNotKnow(t *testing.T) {
-	for args, want := range map[string]string{"-variant heap": "allowed are plain, reused and strata", "-ticks 0": "at least 1", "-rounds -1": "at least 1"} {
-		if err := run(strings.Fields(args), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", args, err)
+	var out bytes.Buffer
+	for args, want := range map[string]string{"-variant heap": "allowed are plain, reused and strata", "-ticks 0": "at least 1", "-rounds -1": "at least 1", "-rounds 9223372036854775807": "1 to 1000", "x": "none"} {
+		out.Reset()
+		if err := run(strings.Fields(args), nil, &out); !errors.Is(err, cmdline.ErrUsage) || !strings.Contains(out.String(), want) || strings.Count(out.String(), "\n") != 1 {
+			t.Errorf("%s: %v, %q", args, err, &out)
 		}
 	}
-	var out bytes.Buffer
-	if err := run([]string{"-variant", "strata", "-ticks", "3"}, &out); err != nil {
+	out.Reset()
+	if err := run([]string{"-variant", "strata", "-ticks", "3"}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var f figures
@@ -189,8 +193,9 @@ func TestStrata_ServesProfilesWhileItRuns(t *testing.T) {
 		t.Errorf("the profile has %d bytes, error %v", len(text), err)
 	}
 	for _, args := range [][]string{{"-http", "localhost:0"}, {"-http", "localhost:0", "-variant", "plain"}} {
-		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), "-variant strata") {
-			t.Errorf("%v: %v", args, err)
+		var fault bytes.Buffer
+		if err := run(args, io.Discard, &fault); !errors.Is(err, cmdline.ErrUsage) || !strings.Contains(fault.String(), "-variant strata") {
+			t.Errorf("%v: %v, %q", args, err, &fault)
 		}
 	}
 }

@@ -15,25 +15,28 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"runtime"
 	"text/tabwriter"
 
 	"github.com/strata-go/strata/engine/abtest"
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func main() {
-	count := flag.Int("sprites", 20_000, "`N` sprites")
-	rounds := flag.Int("rounds", 40, "`N` rounds of sixty ticks each")
-	flag.Parse()
-	if *count < 1 || *rounds < 1 {
-		log.Fatalf("sprites: -sprites %d -rounds %d: at least 1 is needed", *count, *rounds)
+	f := flag.NewFlagSet("sprites", flag.ContinueOnError)
+	count := f.Int("sprites", 20_000, "`N` sprites")
+	rounds := f.Int("rounds", 40, "`N` rounds of sixty ticks each")
+	err := cmdline.Parse(f, os.Args[1:], os.Stderr)
+	switch {
+	case err != nil:
+	case *count < 1 || *rounds < 1 || f.NArg() > 0:
+		err = cmdline.Wrong(f, os.Stderr, fmt.Sprintf("-sprites %d -rounds %d and %d more arguments; allowed are at least 1, 1 and none", *count, *rounds, f.NArg()))
+	default:
+		err = compare(*count, *rounds, os.Stdout)
 	}
-	if err := compare(*count, *rounds, os.Stdout); err != nil {
-		log.Fatal("sprites: ", err)
-	}
+	os.Exit(cmdline.Status("sprites", err, os.Stderr))
 }
 
 const ticks = 60 // of a round
