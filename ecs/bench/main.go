@@ -53,6 +53,7 @@ import (
 	"slices"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/atomicfile"
 	"github.com/strata-go/strata/engine/cmdline"
 )
 
@@ -119,6 +120,9 @@ func run(args []string, out io.Writer) error {
 	}
 	if o.rows == "" && !o.long && !o.check {
 		chosen = slices.DeleteFunc(chosen, func(r row) bool { return r.long })
+	}
+	if err := settle.Writable(o.json, o.md, o.svg); err != nil {
+		return fmt.Errorf("bench: %w", err)
 	}
 	results, err := o.results(chosen)
 	if err != nil {
@@ -197,9 +201,5 @@ func writeFile(name string, out io.Writer, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(out)
 	}
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
+	return atomicfile.Write(name, write)
 }

@@ -58,3 +58,12 @@ func TestMerge_PutsFreshRowsInThePlaceOfOldOnes(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A pipe blocked -from, and /dev/zero filled the memory.
+func TestEarlier_RefusesWhatIsNoPlainFile(t *testing.T) {
+	for _, name := range []string{t.TempDir(), os.DevNull} {
+		if _, err := earlier(name); err == nil || !strings.Contains(err.Error(), "allowed is a plain file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

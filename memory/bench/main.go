@@ -154,6 +154,9 @@ func run(args []string, out io.Writer) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("no workload begins with %q", o.rows)
 	}
+	if err := settle.Writable(o.json, o.md, o.state); err != nil {
+		return err
+	}
 	b, err := newBench(o)
 	if err != nil {
 		return err

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // The lines of a Markdown file between which the tables are.
@@ -36,7 +36,7 @@ func (o options) report(b *bench, results []result, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(o.json, whole, 0o644); err != nil {
+		if err := atomicfile.Write(o.json, func(w io.Writer) error { _, err := w.Write(whole); return err }); err != nil {
 			return err
 		}
 	}

@@ -96,6 +96,22 @@ func TestReplace_KeepsTheLinesAndWhatSurroundsThem(t *testing.T) {
 	}
 }
 
+// A command measured for an hour, and then could not write its figures.
+func TestWritable_RefusesFoldersAndMissingOnes(t *testing.T) {
+	dir := t.TempDir()
+	if err := Writable("", "-", filepath.Join(dir, "a.json")); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{dir, filepath.Join(dir, "none", "a.json"), os.DevNull} {
+		if err := Writable("", bad); err == nil || !strings.Contains(err.Error(), "cannot write "+bad) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestFigure_UsesTheUnitThatFits(t *testing.T) {
 	for _, c := range []struct {
 		v    float64

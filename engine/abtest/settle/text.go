@@ -2,8 +2,10 @@ package settle
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -26,6 +28,27 @@ func Replace(name, begins, ends, text string) error {
 	b.WriteString(begins + "\n" + text + ends)
 	b.Write(after)
 	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// Writable returns an error if no file can be written at one of the paths. A command calls it before it measures: later
+// its figures would be lost. The paths "" and "-" count as writable. A path that exists must be a plain file.
+func Writable(paths ...string) error {
+	for _, path := range paths {
+		if path == "" || path == "-" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("cannot write %s: allowed is a plain file", path)
+		}
+		f, err := os.CreateTemp(filepath.Dir(path), ".strata-*")
+		if err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // Machine returns the Go version, the system and the processors of this process in one line.
