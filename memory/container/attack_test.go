@@ -97,7 +97,7 @@ func TestStrings_CheckTakesNoMemoryForSlotsThatNoTextHas(t *testing.T) {
 	if bytes := testing.AllocsPerRun(1, func() { v.texts() }); v.r.None() || bytes > 40 {
 		t.Errorf("%v, %v allocations", v.r.Err(), bytes)
 	}
-	if err := s.Check(sp); err == nil || !strings.Contains(err.Error(), "1 texts, 1 of them live, in 12288064 slots") {
+	if err := s.Check(sp); err == nil || !strings.Contains(err.Error(), "1 texts, 1 of them live, 0 bare, in 12288064 slots") {
 		t.Errorf("Check says %v", err)
 	}
 }
@@ -334,8 +334,12 @@ func TestStrings_CheckFindsABlockThatADeadTextHas(t *testing.T) {
 	must(t, s.Check(sp))
 	off, err := sp.take(64, 1) // another's
 	must(t, err)
-	p := s.page(sp, s.text(sp, id).at)
+	p := s.pages.slot(sp, int(s.spare-1))
 	p.off, p.slots = off, 64
+	if err := s.Check(sp); err == nil || !strings.Contains(err.Error(), "page 2 is spare and has 64 bytes") {
+		t.Errorf("Check says %v", err)
+	}
+	s.text(sp, id).at, s.spare = 1<<slotBits, 0
 	if err := s.Check(sp); err == nil || !strings.Contains(err.Error(), "id 2 is dead, and page 2 still has 64 bytes for it") {
 		t.Errorf("Check says %v", err)
 	}

@@ -390,6 +390,87 @@ func BenchmarkIntern(b *testing.B) {
 	})
 }
 
+// BenchmarkRelease replaces a random one of 10,000 texts by a new one of its length.
+func BenchmarkRelease(b *testing.B) {
+	const n = 10_000
+	b.Run("strings", func(b *testing.B) {
+		_, sp := bigHeap(b)
+		var s Strings
+		text, ids := []byte("level/0000000000/enemy"), make([]uint32, n)
+		next := uint64(0)
+		add := func() uint32 {
+			next++
+			for i, x := 15, next; i >= 6; i, x = i-1, x/10 {
+				text[i] = byte('0' + x%10)
+			}
+			id, err := s.InternBytes(sp, text)
+			must(b, err)
+			return id
+		}
+		for i := range ids {
+			ids[i] = add()
+		}
+		at := uint64(1)
+		for b.Loop() {
+			at = at*6364136223846793005 + 1
+			i := at >> 33 % n
+			s.Release(sp, ids[i])
+			ids[i] = add()
+		}
+		texts, metadata := s.Bytes(sp)
+		b.ReportMetric(float64(texts+metadata)/n, "B/text")
+		s.Free(sp)
+	})
+	b.Run("go", func(b *testing.B) {
+		m, keys := map[string]uint32{}, make([]string, n)
+		next := uint32(0)
+		add := func() string {
+			next++
+			t := fmt.Sprintf("level/%010d/enemy", next)
+			m[t] = next
+			return t
+		}
+		for i := range keys {
+			keys[i] = add()
+		}
+		at := uint64(1)
+		for b.Loop() {
+			at = at*6364136223846793005 + 1
+			i := at >> 33 % n
+			delete(m, keys[i])
+			keys[i] = add()
+		}
+	})
+}
+
+// BenchmarkShrink releases all but one in eight of 10,000 texts of 1 to 60 bytes, at random, and shrinks.
+func BenchmarkShrink(b *testing.B) {
+	const n = 10_000
+	_, sp := bigHeap(b)
+	var s Strings
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%0*d", i*37%60, i)
+	}
+	var shrinking time.Duration
+	for b.Loop() {
+		for _, t := range texts {
+			_, err := s.Intern(sp, t)
+			must(b, err)
+		}
+		for id := range uint32(n) {
+			if id*2654435761>>29 != 0 {
+				s.Release(sp, id+1)
+			}
+		}
+		start := time.Now()
+		must(b, s.Shrink(sp))
+		shrinking += time.Since(start)
+		s.Free(sp)
+	}
+	b.ReportMetric(float64(shrinking.Nanoseconds())/float64(b.N)/n, "ns/id")
+}
+
 // BenchmarkMarking is a collection beside a map of a million entries.
 func BenchmarkMarking(b *testing.B) {
 	const n = 1_000_000

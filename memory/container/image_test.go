@@ -257,7 +257,7 @@ func TestContainers_CostNoGoAllocations(t *testing.T) {
 			r.PopFront(sp)
 			s.Release(sp, uint32(i%len(words)+1))
 		}
-		must(t, errors.Join(v.Shrink(sp), r.Shrink(sp), m.Shrink(sp)))
+		must(t, errors.Join(v.Shrink(sp), r.Shrink(sp), m.Shrink(sp), s.Shrink(sp), s.Reserve(sp, 100)))
 		v.Free(sp)
 		r.Free(sp)
 		m.Free(sp)

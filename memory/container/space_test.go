@@ -264,6 +264,7 @@ func TestSpace_ASecondPoolIsNoneOfTheContainers(t *testing.T) {
 	must(t, h.AddPool(nil, 1<<20))
 	for name, f := range map[string]func() error{
 		"Append": func() error { return v.Append(sp, 1) }, "Reserve": func() error { return m.Reserve(sp, 100) },
+		"Strings.Reserve": func() error { return s.Reserve(sp, 100) }, "Strings.Shrink": func() error { return s.Shrink(sp) },
 		"Intern": func() error {
 			id, err := s.Intern(sp, strings.Repeat("long", 300))
 			if id != 0 {

@@ -18,32 +18,34 @@ import (
 //
 // Id 0 is the empty string in every Strings. New ids are given in order, from 1. Each id has a count of calls of
 // Intern. Each Release takes one from the count; a count of 2^32-1 does not change any more. When the count is 0, the
-// string is freed, and its id is reused for a later string of similar length. Of several such ids, the one released
-// last is reused first. A program need not call Release. Strings does not detect the use of a released id that was
-// reused.
+// string is freed, and its id is reused for a later string of similar length. After [Strings.Shrink], or if the string
+// had more than 987 bytes, the id is reused for a string of any length. Of several ids for the same lengths, the one
+// released last is reused first; after Shrink the lowest one. A program need not call Release. Strings does not detect
+// the use of a released id that was reused.
 //
-// A string does not move. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci numbers from
+// A string moves only in Shrink. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci numbers from
 // 1 to 987, and above 21 three more sizes between each two of them. A longer string has its own block. In addition, an
 // id takes 12 to 24 bytes, and 11 to 22 bytes in the index; a longer string takes 24 to 48 bytes more. Slots of
-// released strings are reused for strings of similar size; Free frees all memory. The package comment shows the waste
-// for words and sentences.
+// released strings are reused for strings of similar size. Shrink frees them for strings of any size, and Free frees
+// all memory. The package comment shows the waste for words and sentences.
 //
 // A Strings has 696 bytes and no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After Intern,
-// Release or Clear, copies of the Strings must not be used: make copies with [Strings.Clone]. Beyond 3·2^28 strings,
-// 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one
-// after another, so an allocator that frees newest first panics with a *memory.Misuse after a few strings.
+// Release, Clear, Reserve or Shrink, copies of the Strings must not be used: make copies with [Strings.Clone]. Beyond
+// 3·2^28 strings, 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks
+// that grow one after another, so an allocator that frees newest first panics with a *memory.Misuse after a few
+// strings.
 type Strings struct {
 	// Invariants, verified by Check in this order:
 	//
 	//	(1) pages, texts and index are as a Vec is; the index is a power of two, less than full
 	//	(2) every page that has a block has whole slots of one rung, or one text above the ladder, and
 	//	    shares no byte with another one, nor with texts, index and the list of pages
-	//	(3) the pages of a rung are chained from its first one, those above the ladder without a text
-	//	    from spare; no page is in two chains
-	//	(4) every text, freed ones too, has its own slot, of the rung of its length, and every slot up to
-	//	    the used ones of the page that is being cut up has a text
-	//	(5) freed texts are on the list of their rung, once, and above the ladder have no block; live
-	//	    counts the others
+	//	(3) the pages of a rung are chained from its first one, those without a block from spare; no
+	//	    page is in two chains
+	//	(4) every live text has its own slot, of the rung of its length, and every slot up to the used
+	//	    ones of the page that is being cut up has a text
+	//	(5) freed texts are on the list of the rung of their slot, or of bare ids if they have none,
+	//	    once; live counts the others
 	//	(6) every live text is in the index, once, with its hash, where a search finds it
 	pages Vec[page]
 	texts Vec[text]
@@ -52,23 +54,23 @@ type Strings struct {
 	live  uint32      // texts
 	_     uint32      // so that the size is the same in builds that align to 4 bytes
 	rungs [rungs]rung // of the ladder
-	above uint32      // the newest dead id whose text was above the ladder, or 0
-	spare uint32      // the first page above the ladder without a text, from 1; 0: none
+	bare  uint32      // the newest dead id without a slot, or 0
+	spare uint32      // the first page without a block, from 1; 0: none
 }
 
 // A page holds the texts of one rung, or one text above the ladder.
 type page struct {
 	off   uint64 // bytes from the base of the space
-	slots uint32 // above the ladder: bytes, or 0 where the text is dead and its block freed
+	slots uint32 // above the ladder: bytes, or 0 if the page has no block
 	rung  uint16
-	_     uint16
-	next  uint32 // number of the next page of the rung, from 1; 0: none
+	extra uint16 // 1 if Shrink empties the page; without a meaning after it
+	next  uint32 // number of the next page of the rung, or without a block, from 1; 0: none
 	_     uint32
 }
 
 // A text is what an id stands for.
 type text struct {
-	at   uint32 // page << slotBits | slot
+	at   uint32 // page << slotBits | slot, or nowhere
 	n    uint32 // bytes; of a dead one the next dead id, or 0
 	refs uint32 // Interns that were not released; 0: dead. forever: not counted any more
 }
@@ -88,6 +90,7 @@ const (
 	slotBits = 12 // a page of 1-byte slots has 4096
 	maxPages = 1 << (32 - slotBits)
 	forever  = math.MaxUint32
+	nowhere  = math.MaxUint32 // of a bare id: no page has so many slots, as there are only 256 texts of one byte
 )
 
 // NewStrings returns an empty Strings with a seed for its hashes. If strangers choose the strings, use a secret seed,
@@ -142,7 +145,7 @@ func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 }
 
 // Text returns the string of an id, or "" if the id is 0 or has no string. The string is no copy. It is valid until a
-// Release makes the count 0, until Clear or Free, or until the allocator frees the blocks. To keep the string longer,
+// Release makes the count 0, until Shrink, Clear or Free, or until the allocator frees the blocks. To keep the string longer,
 // copy it with strings.Clone.
 func (s *Strings) Text(sp *Space, id uint32) string {
 	if uint(id-1) >= uint(s.texts.n) {
@@ -209,31 +212,36 @@ func (s *Strings) Clear(sp *Space) {
 	if s.texts.cap|s.pages.cap|s.index.cap == 0 {
 		return // without a block, also where the allocator is closed
 	}
-	sp.mustBeBlock(s.texts.off, uintptr(s.texts.cap)*unsafe.Sizeof(text{}))
-	sp.mustBeBlock(s.pages.off, uintptr(s.pages.cap)*unsafe.Sizeof(page{}))
-	sp.mustBeBlock(s.index.off, uintptr(s.index.cap)*unsafe.Sizeof(link{}))
-	sp.mustLive() // in every build, since what is freed is read first
+	s.mustBeBlocks(sp)
 	for id := s.texts.n; id > 0; id-- {
-		x := s.text(sp, id)
-		if x.at>>slotBits >= s.pages.n {
-			panic(ruined("Strings", "a text is on a page that is not there"))
-		}
-		if x.refs != 0 && s.page(sp, x.at).rung == large {
+		if s.mustHavePage(s.text(sp, id)) && s.page(sp, s.text(sp, id).at).rung == large {
 			s.drop(sp, id)
 		}
 	}
-	s.live, s.above = 0, 0
+	s.live, s.bare = 0, 0
 	s.texts.Clear()
 	clear(s.index.Slice(sp))
 	for k := range s.rungs {
 		s.rungs[k] = rung{first: s.rungs[k].first, page: s.rungs[k].first}
 	}
-	s.spare = 0
-	for i := uint32(1); i <= s.pages.n; i++ {
-		if p := s.pages.slot(sp, int(i-1)); p.rung == large {
-			p.next, s.spare = s.spare, i
-		}
+	s.chainSpare(sp)
+}
+
+// mustHavePage reports whether a text is live, and panics if its page does not exist.
+func (s *Strings) mustHavePage(x *text) (live bool) {
+	if x.at>>slotBits >= s.pages.n && (x.refs != 0 || x.at != nowhere) {
+		panic(ruined("Strings", "a text is on a page that is not there"))
 	}
+	return x.refs != 0
+}
+
+// mustBeBlocks panics if the allocator records no blocks of the ids, the pages and the index. It is called before they
+// are read to free others.
+func (s *Strings) mustBeBlocks(sp *Space) {
+	sp.mustBeBlock(s.texts.off, uintptr(s.texts.cap)*unsafe.Sizeof(text{}))
+	sp.mustBeBlock(s.pages.off, uintptr(s.pages.cap)*unsafe.Sizeof(page{}))
+	sp.mustBeBlock(s.index.off, uintptr(s.index.cap)*unsafe.Sizeof(link{}))
+	sp.mustLive() // in every build
 }
 
 // mustBeSound panics if the header of the Strings was overwritten, as far as the header alone shows it. It is called

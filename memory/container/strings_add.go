@@ -41,24 +41,14 @@ func (s *Strings) add(sp *Space, t string, h uint32) (id uint32, err error) {
 	if err := s.widen(sp); err != nil {
 		return 0, err
 	}
-	dead := &s.above
 	k := rungOf(len(t))
 	if k != large {
-		dead = &s.rungs[k].dead
+		id = s.rungs[k].dead
 	}
-	id = *dead
-	if id == 0 {
-		if id, err = s.place(sp, k, len(t)); err != nil {
-			return 0, err
-		}
-	} else {
-		x := s.text(sp, id)
-		if k == large {
-			if err := s.fill(sp, s.page(sp, x.at), len(t)); err != nil {
-				return 0, err
-			}
-		}
-		*dead = x.n
+	if id != 0 {
+		s.rungs[k].dead = s.text(sp, id).n
+	} else if id, err = s.place(sp, k, len(t)); err != nil {
+		return 0, err
 	}
 	x := s.text(sp, id)
 	x.n, x.refs = uint32(len(t)), 1
@@ -68,24 +58,16 @@ func (s *Strings) add(sp *Space, t string, h uint32) (id uint32, err error) {
 	return id, nil
 }
 
-// fill gives a page above the ladder its block.
-func (s *Strings) fill(sp *Space, p *page, n int) error {
-	off, err := sp.take(uintptr(n), 1)
-	if err != nil {
-		return err
-	}
-	p.off, p.slots = off, uint32(n)
-	return nil
-}
-
-// place makes a new id with a slot for n bytes, on a new page where the rung has no slot left.
+// place gives a bare id, or a new one, a slot for n bytes: on a new page if the rung has no slot left.
 func (s *Strings) place(sp *Space, k, n int) (id uint32, err error) {
-	if err := s.texts.more(sp, 1); err != nil {
-		return 0, err
+	if s.bare == 0 {
+		if err := s.texts.more(sp, 1); err != nil {
+			return 0, err
+		}
 	}
 	at := uint32(0)
 	if k == large {
-		p, err := s.wholePage(sp, n)
+		p, err := s.newPage(sp, page{rung: large, slots: uint32(n)})
 		if err != nil {
 			return 0, err
 		}
@@ -93,9 +75,14 @@ func (s *Strings) place(sp *Space, k, n int) (id uint32, err error) {
 	} else if at, err = s.cut(sp, k); err != nil {
 		return 0, err
 	}
-	*s.texts.slot(sp, int(s.texts.n)) = text{at: at}
-	s.texts.n++
-	return s.texts.n, nil
+	if id = s.bare; id != 0 {
+		s.bare = s.text(sp, id).n
+	} else {
+		s.texts.n++
+		id = s.texts.n
+	}
+	*s.text(sp, id) = text{at: at}
+	return id, nil
 }
 
 // cut takes the next slot of rung k.
@@ -126,63 +113,70 @@ func (s *Strings) cut(sp *Space, k int) (at uint32, err error) {
 	return (r.page-1)<<slotBits | (r.used - 1), nil
 }
 
-// wholePage returns the number of a page with a block of n bytes, from 1.
-func (s *Strings) wholePage(sp *Space, n int) (uint32, error) {
-	number := s.spare
-	if number == 0 {
-		return s.newPage(sp, page{rung: large, slots: uint32(n)})
-	}
-	p := s.pages.slot(sp, int(number-1))
-	if err := s.fill(sp, p, n); err != nil {
-		return 0, err
-	}
-	s.spare, p.next = p.next, 0
-	return number, nil
-}
-
 // newPage takes a block for p and returns the number of the page, from 1.
 func (s *Strings) newPage(sp *Space, p page) (uint32, error) {
-	if s.pages.n == maxPages {
-		return 0, memory.ErrTooLarge
-	}
-	if err := s.pages.more(sp, 1); err != nil {
-		return 0, err
+	if s.spare == 0 {
+		if s.pages.n == maxPages {
+			return 0, memory.ErrTooLarge
+		}
+		if err := s.pages.more(sp, 1); err != nil {
+			return 0, err
+		}
 	}
 	off, err := sp.take(p.bytes(), 1)
 	if err != nil {
 		return 0, err
 	}
 	p.off = off
-	*s.pages.slot(sp, int(s.pages.n)) = p
-	s.pages.n++
-	return s.pages.n, nil
+	number := s.spare
+	if number != 0 {
+		s.spare = s.pages.slot(sp, int(number-1)).next
+	} else {
+		s.pages.n++
+		number = s.pages.n
+	}
+	*s.pages.slot(sp, int(number-1)) = p
+	return number, nil
 }
 
-// drop frees the text of a live id. Its slot stays with the id; a block goes back, when nobody finds
-// the text any more. Where the allocator panics it is there again: no other text above the ladder
-// can have come or gone meanwhile.
+// freePage frees the block of page n, to which link points. If the allocator panics, undo is called, and the page has
+// its block again.
+func (s *Strings) freePage(sp *Space, n uint32, link *uint32, undo func()) {
+	p := s.pages.slot(sp, int(n-1))
+	was := *p
+	*link = p.next
+	*p = page{rung: large, next: s.spare}
+	s.spare = n
+	sp.giveBack(was.off, was.bytes(), func() {
+		s.spare = p.next
+		*p = was
+		*link = n
+		undo()
+	})
+}
+
+// drop frees the text of a live id. A slot stays with the id. A block is freed after its entry is unlinked. If the
+// allocator panics, the entry is restored: no other page can have got or lost its block in the meantime.
 func (s *Strings) drop(sp *Space, id uint32) {
 	x := s.text(sp, id)
-	dead, p := &s.above, s.page(sp, x.at)
-	if p.rung != large {
-		dead = &s.rungs[p.rung%rungs].dead
-	}
+	rung := s.page(sp, x.at).rung
 	h := s.hash(s.Text(sp, id))
 	_, at := s.find(sp, s.Text(sp, id), h)
 	s.leave(sp, at)
-	n, refs := x.n, x.refs
-	x.n, x.refs = *dead, 0
-	*dead = id
 	s.live--
-	if p.rung == large {
-		off, size := p.off, p.bytes()
-		p.off, p.slots = 0, 0
-		sp.giveBack(off, size, func() {
-			p.off, p.slots = off, uint32(size)
-			*dead = x.n
-			x.n, x.refs = n, refs
-			s.enter(sp, link{h, id})
-			s.live++
-		})
+	if rung != large {
+		dead := &s.rungs[rung%rungs].dead
+		x.n, x.refs = *dead, 0
+		*dead = id
+		return
 	}
+	was, n := *x, x.at>>slotBits+1
+	*x = text{at: nowhere, n: s.bare}
+	s.bare = id
+	s.freePage(sp, n, &n, func() {
+		s.bare = x.n
+		*x = was
+		s.enter(sp, link{h, id})
+		s.live++
+	})
 }

@@ -94,7 +94,7 @@ func (v *visit) apart() {
 // chains verifies which pages are in use, and how far. A Free that was interrupted has left some
 // that are in no chain.
 func (v *visit) chains() {
-	met := make([]bool, len(v.most))
+	met := make([]bool, len(v.most)) // in a chain
 	walk := func(k int, first, last, used uint32) {
 		behind := false
 		for n := first; n != 0; {
@@ -128,7 +128,7 @@ func (v *visit) chains() {
 	for i := range met {
 		p := v.s.pages.slot(v.sp, i)
 		if !met[i] && p.rung == large && p.slots == 0 {
-			v.most[i] = 1 // it belongs to a dead text
+			v.r.Add("page %d has no block and is not chained to those without one", i+1)
 		}
 		if !met[i] && p.next != 0 && p.rung == large {
 			v.r.Add("page %d has a text and a next page, %d", i+1, p.next)
@@ -136,9 +136,12 @@ func (v *visit) chains() {
 	}
 }
 
-// texts verifies that each text has a slot, and each slot a text.
+// bare reports whether a text is dead and has no slot.
+func (x *text) bare() bool { return x.refs == 0 && x.at == nowhere }
+
+// texts verifies that each text that is not bare has a slot, and each slot a text.
 func (v *visit) texts() {
-	slots, live := uint64(0), uint32(0)
+	slots, live, bare := uint64(0), uint32(0), uint64(0)
 	for i, n := range v.most {
 		v.first[i] = uint32(slots)
 		slots += uint64(n)
@@ -146,14 +149,19 @@ func (v *visit) texts() {
 	for _, x := range v.s.texts.Slice(v.sp) {
 		if x.refs != 0 {
 			live++
+		} else if x.bare() {
+			bare++
 		}
 	}
-	if slots != uint64(v.s.texts.n) || live != v.s.live {
-		v.r.Add("%d texts, %d of them live, in %d slots; the books say %d live", v.s.texts.n, live, slots, v.s.live)
+	if slots+bare != uint64(v.s.texts.n) || live != v.s.live {
+		v.r.Add("%d texts, %d of them live, %d bare, in %d slots; the books say %d live", v.s.texts.n, live, bare, slots, v.s.live)
 		return
 	}
 	owner := make([]uint32, slots)
 	for i, x := range v.s.texts.Slice(v.sp) {
+		if x.bare() {
+			continue
+		}
 		p, slot := x.at>>slotBits, x.at%(1<<slotBits)
 		if p >= uint32(len(v.most)) || slot >= v.most[p] {
 			v.r.Add("id %d is on page %d, in slot %d, which is not in use", i+1, p+1, slot)
@@ -166,7 +174,7 @@ func (v *visit) texts() {
 		}
 		pg := v.s.pages.slot(v.sp, int(p))
 		if x.refs == 0 {
-			if pg.rung == large && pg.slots != 0 {
+			if pg.rung == large {
 				v.r.Add("id %d is dead, and page %d still has %d bytes for it", i+1, p+1, pg.slots)
 			}
 			continue
@@ -186,7 +194,7 @@ func (v *visit) dead() {
 	count := uint32(0)
 	walk := func(k int, id uint32) {
 		for id != 0 {
-			if id > v.s.texts.n || !v.mark(id) || v.s.text(v.sp, id).refs != 0 || int(v.s.page(v.sp, v.s.text(v.sp, id).at).rung) != k {
+			if id > v.s.texts.n || !v.mark(id) || v.s.text(v.sp, id).refs != 0 || v.rungOf(id) != k {
 				v.r.Add("id %d is on the list of dead ids of rung %d, and is live, of another one, or there twice", id, k)
 				return
 			}
@@ -197,10 +205,18 @@ func (v *visit) dead() {
 	for k, g := range v.s.rungs {
 		walk(k, g.dead)
 	}
-	walk(large, v.s.above)
+	walk(large, v.s.bare)
 	if count != v.s.texts.n-v.s.live {
 		v.r.Add("%d ids are dead, %d of them on lists", v.s.texts.n-v.s.live, count)
 	}
+}
+
+// rungOf returns the rung of the slot of a dead id, or large if it has none.
+func (v *visit) rungOf(id uint32) int {
+	if x := v.s.text(v.sp, id); !x.bare() {
+		return int(v.s.page(v.sp, x.at).rung)
+	}
+	return large
 }
 
 // mark reports whether id is met for the first time.

@@ -28,12 +28,16 @@ func (s *Strings) find(sp *Space, t string, h uint32) (id, at uint32) {
 	return 0, 0
 }
 
-// widen makes room in the index for one id more: at most three quarters of it are taken.
+// widen makes the index large enough for one more id: at most three quarters of it are taken.
 func (s *Strings) widen(sp *Space) error {
 	if s.live < s.index.n-s.index.n/4 {
 		return nil
 	}
-	size := max(2*uintptr(s.index.n), minIndex)
+	return s.rehash(sp, max(2*uintptr(s.index.n), minIndex))
+}
+
+// rehash moves the ids to an index of another size, a power of two.
+func (s *Strings) rehash(sp *Space, size uintptr) error {
 	bytes, err := bytesOf(int(size), unsafe.Sizeof(link{}))
 	if err != nil {
 		return err

@@ -75,11 +75,16 @@ func stringsProgram(t *testing.T, program []byte) {
 					}
 				}
 			case 13:
-				if b%8 == 0 {
+				switch {
+				case b%8 == 0:
 					cleared = true
 					s.Clear(sp)
 					clear(ids)
 					clear(refs)
+				case b%8 == 1:
+					err = s.Reserve(sp, a)
+				case b%8 < 5:
+					err = s.Shrink(sp)
 				}
 			case 14:
 				if b%8 == 0 {
@@ -315,7 +320,7 @@ func TestStrings_CheckNamesWhatIsBroken(t *testing.T) {
 		_, err := s.Intern(sp, fmt.Sprint("text", i))
 		must(t, err)
 	}
-	for _, x := range []string{strings.Repeat("x", 1000), strings.Repeat("y", 2000), "gone", "a", "b", "c", "gone too"} {
+	for _, x := range []string{strings.Repeat("x", 1000), "gone", "a", "b", "c", "gone too", strings.Repeat("y", 2000)} {
 		id, err := s.Intern(sp, x)
 		if must(t, err); len(x) > 1 && x[0] != 'x' {
 			s.Release(sp, id)
@@ -363,8 +368,9 @@ func TestStrings_CheckNamesWhatIsBroken(t *testing.T) {
 		{"id 4 has 100 bytes on a page of rung", func() { s.texts.Ptr(sp, 3).n = 100 }, s.texts.Ptr(sp, 3)},
 		{"id 4 has 0 bytes", func() { s.texts.Ptr(sp, 3).n = 0 }, s.texts.Ptr(sp, 3)},
 		{"the books say 204 live", func() { s.texts.Ptr(sp, 3).refs = 0 }, s.texts.Ptr(sp, 3)},
-		{"ids are dead, 2 of them on lists", func() { s.above = 0 }, &s.above},
-		{"on the list of dead ids of rung 39", func() { s.above = 1 }, &s.above},
+		{"ids are dead, 2 of them on lists", func() { s.bare = 0 }, &s.bare},
+		{"has no block and is not chained", func() { s.spare = 0 }, &s.spare},
+		{"on the list of dead ids of rung 39", func() { s.bare = 1 }, &s.bare},
 		{"is in the index with hash", func() { live(3).hash++ }, live(3)},
 		{"dead, unknown or there twice", func() { live(3).id = live(4).id }, live(3)},
 		{"dead, unknown or there twice", func() { live(3).id = 5000 }, live(3)},

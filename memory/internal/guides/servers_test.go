@@ -96,21 +96,34 @@ func (t *table) get(a *arena.Growing, key []byte) ([]byte, error) {
 	return b, err
 }
 
-func (t *table) set(key, value []byte, flags uint32) {
-	id, err := t.keys.InternBytes(t.sp, key)
-	must(err)
+// set adds an entry of a new key. If it fails, nothing has changed.
+func (t *table) set(key, value []byte, flags uint32) (id uint32, err error) {
+	if id, err = t.keys.InternBytes(t.sp, key); err != nil {
+		return 0, err
+	}
 	e, _, err := t.entries.GetOrSet(t.sp, id, entry{flags: flags})
-	must(err)
-	must(e.value.AppendSlice(t.sp, value))
+	if err != nil {
+		t.keys.Release(t.sp, id)
+		return 0, err
+	}
+	if err := e.value.AppendSlice(t.sp, value); err != nil {
+		t.delete(id)
+		return 0, err
+	}
+	return id, nil
 }
 
-func (t *table) delete(key []byte) {
-	id, ok := t.keys.LookupBytes(t.sp, key)
-	if e := t.entries.Ptr(t.sp, id); ok && e != nil {
-		e.value.Free(t.sp)
-		t.entries.Delete(t.sp, id)
-		t.keys.Release(t.sp, id)
+func (t *table) evict(oldest []uint32) {
+	for _, id := range oldest {
+		t.delete(id)
 	}
+	_ = t.keys.Shrink(t.sp) // an error: the index and the lists of keys keep their size
+}
+
+func (t *table) delete(id uint32) {
+	t.entries.Ptr(t.sp, id).value.Free(t.sp)
+	t.entries.Delete(t.sp, id)
+	t.keys.Release(t.sp, id)
 }
 
 func Example_entries() {
@@ -123,10 +136,11 @@ func Example_entries() {
 	a, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 4 << 20, Step: 4 << 10})
 	must(err)
 	defer a.Close()
-	t.set([]byte("user:1"), []byte("Ada"), 1)
+	id, err := t.set([]byte("user:1"), []byte("Ada"), 1)
+	must(err)
 	ada, err := t.get(a, []byte("user:1"))
 	must(err)
-	t.delete([]byte("user:1"))
+	t.delete(id)
 	none, err := t.get(a, []byte("user:1"))
 	must(err)
 	fmt.Println(string(ada), none == nil, t.keys.Len())
