@@ -82,13 +82,13 @@ func TestContainers_AreSavedAsValues(t *testing.T) {
 
 func TestContainers_AreRefusedInFilesByName(t *testing.T) {
 	for typ, path := range map[reflect.Type]string{
-		reflect.TypeFor[container.Vec[int]]():      ": container.Vec[int]: ",
-		reflect.TypeFor[container.Ring[int]]():     ": container.Ring[int]: ",
-		reflect.TypeFor[container.Map[int, int]](): ": container.Map[int,int]: ",
-		reflect.TypeFor[container.Strings]():       ": container.Strings: ",
+		reflect.TypeFor[container.Vec[int]]():      "container.Vec[int]: ",
+		reflect.TypeFor[container.Ring[int]]():     "container.Ring[int]: ",
+		reflect.TypeFor[container.Map[int, int]](): "container.Map[int,int]: ",
+		reflect.TypeFor[container.Strings]():       "container.Strings: ",
 		reflect.TypeFor[struct {
 			A [2]struct{ B container.Strings }
-		}](): ".A[].B: container.Strings: ",
+		}](): "struct { A [2]struct { B container.Strings } }.A[].B: container.Strings: ",
 	} {
 		if _, err := layout.Of(typ); err == nil || !strings.HasPrefix(err.Error(), path+"the elements of a container") {
 			t.Errorf("got %v; want %q and the reason", err, path)
