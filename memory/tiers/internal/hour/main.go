@@ -1,7 +1,7 @@
 // Command hour plays simulated hours of a game's general heap through a manager, and shows whether it fragments. It
 // prints the committed bytes, the bytes in use and the fragmentation by tier and minute.
 //
-//	go run ./memory/tiers/internal/hour [-hours 1] [-seed 1] [-levels=false] [-svg file] [-csv file]
+//	go run ./memory/tiers/internal/hour [-hours 1] [-seed 1] [-levels=false] [-svg FILE.svg] [-csv FILE.csv]
 //
 // The clock is simulated, with 60 frames a second and levels of three minutes. An hour takes some seconds.
 //
@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/strata-go/strata/engine/cmdline"
 )
@@ -46,8 +47,8 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	hours := fs.Float64("hours", 1, "simulated hours, from 0.05 to 24")
 	fs.Uint64Var(&o.Seed, "seed", 1, "chooses sizes, lifetimes and the number of live blocks")
 	fs.BoolVar(&o.Levels, "levels", true, "levels of three minutes, at whose end nearly everything dies")
-	fs.StringVar(&o.svg, "svg", "", "write the curve there")
-	fs.StringVar(&o.csv, "csv", "", "write a line per simulated second there")
+	fs.Func("svg", "write the curve to `FILE`.svg", target(&o.svg, ".svg"))
+	fs.Func("csv", "write a line per simulated second to `FILE`.csv", target(&o.csv, ".csv"))
 	if err := cmdline.Parse(fs, args, usage); err != nil {
 		return o, err
 	}
@@ -56,6 +57,31 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	}
 	o.Frames, o.scale = int(*hours*framesPerHour), whole
 	return o, nil
+}
+
+// target returns the Set of a flag for a file to write. It refuses what could not be written after the hours: a folder, a
+// folder that is missing, and a pipe or device, which the file would replace. The names of two flags end differently, so
+// no file replaces the other.
+func target(to *string, ends string) func(string) error {
+	return func(name string) error {
+		info, err := os.Stat(name)
+		switch {
+		case !strings.EqualFold(filepath.Ext(name), ends):
+			return errors.New("the name must end in " + ends)
+		case err == nil && !info.Mode().IsRegular():
+			return errors.New("allowed is a plain file")
+		case err == nil || errors.Is(err, os.ErrNotExist):
+			var f *os.File
+			if f, err = os.CreateTemp(filepath.Dir(name), ".hour-*"); err == nil {
+				err = errors.Join(f.Close(), os.Remove(f.Name()))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("allowed is a file that can be written: %w", err)
+		}
+		*to = name
+		return nil
+	}
 }
 
 func run(args []string, out, usage io.Writer, play player) error {

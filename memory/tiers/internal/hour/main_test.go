@@ -47,10 +47,11 @@ func flat(asked *load, samples []sample, err error) player {
 }
 
 func TestParse_TheDefaultsAndWhatIsGiven(t *testing.T) {
+	dir := t.TempDir() + "/"
 	for args, want := range map[string]options{
 		"":          {load: load{Frames: 216_000, Seed: 1, Levels: true, scale: whole}},
 		"-hours 24": {load: load{Frames: 24 * 216_000, Seed: 1, Levels: true, scale: whole}},
-		"-hours 0.05 -seed 7 -levels=false -svg a -csv b": {load: load{Frames: 10_800, Seed: 7, scale: whole}, svg: "a", csv: "b"},
+		"-hours 0.05 -seed 7 -levels=false -svg " + dir + "a.svg -csv " + dir + "b.csv": {load: load{Frames: 10_800, Seed: 7, scale: whole}, svg: dir + "a.svg", csv: dir + "b.csv"},
 	} {
 		if o, err := parse(strings.Fields(args), io.Discard); err != nil || o != want {
 			t.Errorf("%q: %+v, %v; want %+v", args, o, err, want)
@@ -71,11 +72,23 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 			t.Errorf("%q: %v, %q; want %q", args, err, &usage, want)
 		}
 	}
-	for args, want := range map[string]string{"-hours x": "from 0.05 to 24", "-minutes=3": "allowed: -csv, -hours"} {
+	dir := t.TempDir() + "/"
+	if err := os.Mkdir(dir+"a.csv", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"-hours x": "from 0.05 to 24", "-minutes=3": "allowed: -csv, -hours",
+		"-csv " + dir + "a.csv": "-csv: allowed is a plain file\n", "-svg " + os.DevNull: "the name must end in .svg\n",
+		"-svg " + dir + "no/h.svg": "allowed is a file that can be written: ", "-svg " + dir + "s -csv " + dir + "s": "-svg: the name must end in .svg\n",
+		"-csv " + dir + strings.Repeat("x", 300) + ".csv": "allowed is a file that can be written: ",
+	} {
 		var usage bytes.Buffer
 		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || !strings.Contains(usage.String(), want) {
 			t.Errorf("%v: %v, %q", args, err, &usage)
 		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v, %d files", err, len(left))
 	}
 }
 
@@ -139,13 +152,19 @@ func TestRun_WritesTheCurveAndTheNumbers(t *testing.T) {
 func TestRun_WhatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	var asked load
-	play := flat(&asked, made(100, map[int]uint64{0: 1000}), nil)
+	gone := func(l load) ([]sample, error) {
+		_ = os.Remove(filepath.Join(dir, "no"))
+		return flat(&asked, made(100, map[int]uint64{0: 1000}), nil)(l)
+	}
 	for _, flags := range [][]string{{"-svg", "no/h.svg"}, {"-csv", "no/h.csv"}, {"-svg", "no/h.svg", "-csv", "h.csv"}} {
 		args := slices.Clone(flags)
 		for i := 1; i < len(args); i += 2 {
 			args[i] = filepath.Join(dir, args[i])
 		}
-		if err := run(args, io.Discard, io.Discard, play); !errors.Is(err, os.ErrNotExist) {
+		if err := os.Mkdir(filepath.Join(dir, "no"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(args, io.Discard, io.Discard, gone); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%v: %v", flags, err)
 		}
 	}
