@@ -61,6 +61,9 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-rounds %d -levels %d -garbage %d and %d more arguments; allowed are at least one round and one level, 0 to 1000 MB of garbage, and none",
 			o.rounds, o.levels, o.garbage, fs.NArg()))
 	}
+	if o.limit <= 0 {
+		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-limit %v; allowed is a time above 0", o.limit))
+	}
 	for s := range strings.SplitSeq(*live, ",") {
 		mib, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || mib < 0 || mib > 1200 {

@@ -49,6 +49,8 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 		"-garbage -1":   "pacing: -rounds 5 -levels 6 -garbage -1 and 0 more arguments" + allowed,
 		"-garbage 1001": "pacing: -rounds 5 -levels 6 -garbage 1001 and 0 more arguments" + allowed,
 		"4":             "pacing: -rounds 5 -levels 6 -garbage 200 and 1 more arguments" + allowed,
+		"-limit -1s":    "pacing: -limit -1s; allowed is a time above 0\n",
+		"-limit 0":      "pacing: -limit 0s; allowed is a time above 0\n",
 		"-live x":       `pacing: -live "x"` + lives,
 		"-live 4,":      `pacing: -live ""` + lives,
 		"-live 4,-1":    `pacing: -live "-1"` + lives,
