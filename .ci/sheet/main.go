@@ -9,7 +9,7 @@
 //	Xvfb :9 -screen 0 1280x1024x24 -noreset
 //
 // It prints what lies where, row by row. The single pictures lie beside the sheets. The exit status is 1 if a picture
-// could not be taken.
+// could not be taken, and 2 for wrong usage.
 package main
 
 import (
@@ -24,6 +24,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // sizes are the windows, and how many pictures lie side by side on the sheet.
@@ -42,13 +44,21 @@ type shot struct {
 }
 
 func main() {
-	out := flag.String("out", filepath.Join(os.TempDir(), "sheets"), "write the pictures to this `FOLDER`")
-	only := flag.String("only", "", "take only pictures whose name contains `TEXT`")
-	flag.Parse()
-	if err := run(*out, *only, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "sheet:", err)
-		os.Exit(1)
+	out, only, err := parse(os.Args[1:], os.Stderr)
+	if err == nil {
+		err = run(out, only, os.Stdout)
 	}
+	os.Exit(cmdline.Status("sheet", err, os.Stderr))
+}
+
+func parse(args []string, fault io.Writer) (out, only string, err error) {
+	f := flag.NewFlagSet("sheet", flag.ContinueOnError)
+	f.StringVar(&out, "out", filepath.Join(os.TempDir(), "sheets"), "write the pictures to this `FOLDER`")
+	f.StringVar(&only, "only", "", "take only pictures whose name contains `TEXT`")
+	if err = cmdline.Parse(f, args, fault); err == nil && f.NArg() > 0 {
+		err = cmdline.Wrong(f, fault, fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0)))
+	}
+	return out, only, err
 }
 
 func run(out, only string, stdout io.Writer) error {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -9,7 +11,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
+
+func TestParse_RefusesArguments(t *testing.T) {
+	var fault bytes.Buffer
+	if _, _, err := parse([]string{"-only", "a", "b"}, &fault); !errors.Is(err, cmdline.ErrUsage) || fault.String() != "sheet: unexpected argument \"b\"; every option is a flag, see -help\n" {
+		t.Errorf("%v, %q", err, &fault)
+	}
+}
 
 func TestSheet_LaysPicturesOutInRows(t *testing.T) {
 	dir := t.TempDir()

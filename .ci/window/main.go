@@ -5,7 +5,7 @@
 //	go run -C .ci/window . -objects       # these objects alone; further arguments are the game's: -- -overlay=f9
 //
 // The first plays each realm with up to three seeds, and begins again after each death. The exit status is 1 if no run
-// has left the realm through its portal.
+// has left the realm through its portal, and 2 for wrong usage.
 //
 // The second plays in rotation with a headroom of 256 MiB twice, which has no collection in play, and with the
 // window's own of 8 MiB. It prints medians and ratios. Ratios within the spread of the first two are a tie.
@@ -15,15 +15,19 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // report is what is read of the game's -stats.
@@ -63,41 +67,56 @@ type site struct {
 }
 
 func main() {
-	collections := flag.Bool("collections", false, "compare ticks with collections and without")
-	objects := flag.Bool("objects", false, "count objects of this module")
-	rounds := flag.Int("rounds", 4, "with -collections: `N` rounds")
-	ticks := flag.Int("ticks", 0, "play `N` ticks (default: 18000 for a realm, 3600 with -collections and -objects)")
-	flag.Parse()
-	if err := run(*collections, *objects, *rounds, *ticks); err != nil {
-		fmt.Fprintln(os.Stderr, "window:", err)
-		os.Exit(1)
+	o, err := parse(os.Args[1:], os.Stderr)
+	if err == nil {
+		err = run(o)
 	}
+	os.Exit(cmdline.Status("window", err, os.Stderr))
 }
 
-func run(collections, objects bool, rounds, ticks int) error {
+// options are the flags.
+type options struct {
+	collections, objects bool
+	rounds, ticks        int
+	args                 []string // the game's
+}
+
+func parse(args []string, fault io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("window", flag.ContinueOnError)
+	f.BoolVar(&o.collections, "collections", false, "compare ticks with collections and without")
+	f.BoolVar(&o.objects, "objects", false, "count objects of this module")
+	f.IntVar(&o.rounds, "rounds", 4, "with -collections: `N` rounds")
+	f.Func("ticks", "play `N` ticks (default: 18000 for a realm, 3600 with -collections and -objects)", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if o.ticks = int(n); err != nil || n < 1 {
+			return errors.New("allowed: a whole number from 1 to 2147483647")
+		}
+		return nil
+	})
+	err = cmdline.Parse(f, args, fault)
+	if o.args = f.Args(); err == nil && (o.rounds < 1 || len(o.args) > 0 && !o.objects) {
+		err = cmdline.Wrong(f, fault, fmt.Sprintf("-rounds %d and %d more arguments; allowed are at least 1, and none without -objects", o.rounds, len(o.args)))
+	}
+	return o, err
+}
+
+func run(o options) error {
 	dir, err := os.MkdirTemp("", "strata-window-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	g := game{demo: filepath.Join(dir, "demo"), stats: filepath.Join(dir, "stats.json")}
-	if objects {
-		return g.objects(or(ticks, 3600), flag.Args())
+	if o.objects {
+		return g.objects(cmp.Or(o.ticks, 3600), o.args)
 	}
 	if err := g.build(); err != nil {
 		return err
 	}
-	if collections {
-		return g.compare(rounds, or(ticks, 3600))
+	if o.collections {
+		return g.compare(o.rounds, cmp.Or(o.ticks, 3600))
 	}
-	return g.finish(or(ticks, 18_000))
-}
-
-func or(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
+	return g.finish(cmp.Or(o.ticks, 18_000))
 }
 
 // A game is the program, and where it writes its figures.
