@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
@@ -65,6 +66,16 @@ func TestVersion_IsOneLine(t *testing.T) {
 	code, out, errs := demo("-version")
 	if code != 0 || errs != "" || !regexp.MustCompile(`^strata demo \S.* go\S+ \w+/\w+\n$`).MatchString(out) {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
+	}
+}
+
+// A full disk was exit 0.
+func TestVersion_AFullDiskExitsWith1(t *testing.T) {
+	for _, flag := range []string{"-version", "-notices"} {
+		var fault bytes.Buffer
+		if code := run([]string{flag}, fullDisk{}, &fault); code != 1 || fault.String() != "demo: no space left\n" {
+			t.Errorf("%s: exit %d, %q", flag, code, &fault)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/engine/osthread"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/meter"
@@ -39,11 +40,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr, assets.FS())
 	switch {
 	case errors.Is(err, errVersion):
-		fmt.Fprintln(stdout, version())
-		return 0
+		_, err = fmt.Fprintln(stdout, version())
+		return cmdline.Status("demo", err, stderr)
 	case errors.Is(err, errNotices):
-		fmt.Fprint(stdout, notices.Text)
-		return 0
+		_, err = fmt.Fprint(stdout, notices.Text)
+		return cmdline.Status("demo", err, stderr)
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
