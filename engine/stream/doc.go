@@ -113,9 +113,9 @@
 // streamer from another goroutine.
 //
 // If Decode, Deliver or a callback of a [Flow] panics, its asset or its level fails, with an error that names the
-// callback. A panic of Release or Free fails no asset. A panic of Drain, or of Stats of a worker's allocator, is logged. On the game goroutine the
-// panic continues to the caller, but Streamer.Close returns it as an error. On a worker the streamer recovers from
-// the panic.
+// callback. A panic of Release or Free fails no asset. A panic of Drain, or of Stats of a worker's allocator, is logged.
+// On the game goroutine the panic continues to the caller, but Streamer.Close returns it as an error. On a worker the
+// streamer recovers from the panic.
 //
 // An abandoned worker and its heap are not used again. Stats.Staging continues to count the worker's blocks, and
 // Stats.Abandoned counts the worker. If the call of the file system returns, the worker's goroutine ends and touches

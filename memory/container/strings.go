@@ -23,11 +23,11 @@ import (
 // released last is reused first; after Shrink the lowest one. A program need not call Release. Strings does not detect
 // the use of a released id that was reused.
 //
-// A string moves only in Shrink. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci numbers from
-// 1 to 987, and above 21 three more sizes between each two of them. A longer string has its own block. In addition, an
-// id takes 12 to 24 bytes, and 11 to 22 bytes in the index; a longer string takes 24 to 48 bytes more. Slots of
-// released strings are reused for strings of similar size. Shrink frees them for strings of any size, and Free frees
-// all memory. The package comment shows the waste for words and sentences.
+// A string moves only in Shrink. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci
+// numbers from 1 to 987, and above 21 three more sizes between each two of them. A longer string has its own block. In
+// addition, an id takes 12 to 24 bytes, and 11 to 22 bytes in the index; a longer string takes 24 to 48 bytes more.
+// Slots of released strings are reused for strings of similar size. Shrink frees them for strings of any size, and Free
+// frees all memory. The package comment shows the waste for words and sentences.
 //
 // A Strings has 696 bytes and no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After Intern,
 // Release, Clear, Reserve or Shrink, copies of the Strings must not be used: make copies with [Strings.Clone]. Beyond
@@ -145,8 +145,8 @@ func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 }
 
 // Text returns the string of an id, or "" if the id is 0 or has no string. The string is no copy. It is valid until a
-// Release makes the count 0, until Shrink, Clear or Free, or until the allocator frees the blocks. To keep the string longer,
-// copy it with strings.Clone.
+// Release makes the count 0, until Shrink, Clear or Free, or until the allocator frees the blocks. To keep the string
+// longer, copy it with strings.Clone.
 func (s *Strings) Text(sp *Space, id uint32) string {
 	if uint(id-1) >= uint(s.texts.n) {
 		return ""

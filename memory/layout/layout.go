@@ -47,8 +47,8 @@ var (
 )
 
 // Of describes a Go type. If a field would be invalid in another process, the error begins with t and the path of the
-// first such field. Examples are a pointer, a string, a uintptr, a memory.Handle and a container. Types above 1 GiB, or nested
-// more than 32 deep, are errors, too. t must not be nil. Use the result only if the error is nil.
+// first such field. Examples are a pointer, a string, a uintptr, a memory.Handle and a container. Types above 1 GiB, or
+// nested more than 32 deep, are errors, too. t must not be nil. Use the result only if the error is nil.
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
 // OfHandles is [Of] for a type that may have handles of pools: a memory.Handle gets the kind handle. OfHandles calls

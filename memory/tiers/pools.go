@@ -9,10 +9,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/save"
 )
 
-// A Pool is a member of the pools tier, such as a [pool.Pool]. The manager calls the methods on the game goroutine, Stats
-// at any time: Stats must change nothing. If the Pool is also a memory.Checker, Manager.Check calls its Check.
+// A Pool is a member of the pools tier, such as a [pool.Pool]. The manager calls the methods on the game goroutine,
+// Stats at any time: Stats must change nothing. If the Pool is also a memory.Checker, Manager.Check calls its Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()
@@ -86,8 +87,8 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 // AddPool registers a pool that was built on PoolSource. The statistics of the tier then include the pool's statistics.
 // EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool. A
 // [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. EachPool and the leak report
-// return the name. AddPool panics with a *memory.Misuse if the pool is nil, closed or already registered, while EndLevel
-// or Close resets the pools, and once Close has reset them.
+// return the name. AddPool panics with a *memory.Misuse if the pool is nil, closed or already registered, while
+// EndLevel or Close resets the pools, and once Close has reset them.
 //
 // A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
 // error, for example because of an open query, Close returns an error that wraps it, and changes nothing.
@@ -199,7 +200,7 @@ func closedPool(p Pool) bool {
 	s, ok := p.(interface {
 		Cap() int
 		Grow(n int) error
-		Trim() error
+		SaveState(*save.Coder)
 	})
 	return ok && s.Cap() == 0
 }
