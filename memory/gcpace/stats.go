@@ -20,6 +20,7 @@ type Stats struct {
 	HeapObjects  uint64  // number of live and of not yet swept objects
 	TotalObjects uint64  // objects allocated since the process began
 	Total        uint64  // bytes of memory mapped by the runtime
+	Released     uint64  // bytes of Total that the runtime has returned to the system, or has not used yet
 }
 
 // counts are a pacer's view of what the collector did.
@@ -40,6 +41,7 @@ const (
 	metricHeapObjects
 	metricTotalObjects
 	metricTotal
+	metricReleased
 	metricDedicated
 	metricAssist
 )
@@ -51,6 +53,7 @@ var metricNames = [...]string{
 	metricHeapObjects:  "/gc/heap/objects:objects",
 	metricTotalObjects: "/gc/heap/allocs:objects",
 	metricTotal:        "/memory/classes/total:bytes",
+	metricReleased:     "/memory/classes/heap/released:bytes",
 	metricDedicated:    "/cpu/classes/gc/mark/dedicated:cpu-seconds",
 	metricAssist:       "/cpu/classes/gc/mark/assist:cpu-seconds",
 }
@@ -86,6 +89,7 @@ func (c *counts) read() Stats {
 		HeapObjects:  number(&c.samples[metricHeapObjects]),
 		TotalObjects: number(&c.samples[metricTotalObjects]),
 		Total:        number(&c.samples[metricTotal]),
+		Released:     number(&c.samples[metricReleased]),
 	}
 	if h := histogram(&c.samples[metricPauses]); h != nil {
 		s.Pauses, s.MaxPause = more(h, c.pauses), longest(h, c.pauses)

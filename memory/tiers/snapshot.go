@@ -22,8 +22,8 @@ type Snapshot struct {
 	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
 	// RSS is the resident bytes of the process. It is 0 if it is unknown, as on systems other than Linux and after
-	// Close. Untracked is RSS minus the bytes in use of all tiers and minus Go.Total, but at least 0. It estimates the
-	// memory of the binary, C libraries and the graphics driver.
+	// Close. Untracked is RSS minus the bytes in use of all tiers and minus Go.Total without Go.Released, but at least 0.
+	// It estimates the memory of the binary, C libraries and the graphics driver.
 	RSS, Untracked uint64
 }
 
@@ -77,7 +77,7 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 func (m *Manager) Snapshot(s *Snapshot) {
 	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}
-	known := s.Go.Total
+	known := s.Go.Total - s.Go.Released // what a heap has just grown by is not resident
 	for t := range Tier(Count) {
 		now := m.Stats(t)
 		s.Tiers[t] = TierStats{Tier: t, Stats: now, Budget: uint64(m.cfg.Budget[t])}

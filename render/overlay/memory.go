@@ -136,7 +136,7 @@ func (o *Overlay) sampleMemory() {
 		a.tiers[t] = s.Tiers[t].InUse
 		a.sum += a.tiers[t]
 	}
-	a.goTotal, a.rss, a.rest = s.Go.Total, s.RSS, s.Untracked
+	a.goTotal, a.rss, a.rest = s.Go.Total-s.Go.Released, s.RSS, s.Untracked
 	var d ebiten.DebugInfo
 	ebiten.ReadDebugInfo(&d)
 	a.gpu, a.library = d.TotalGPUImageMemoryUsageInBytes, d.GraphicsLibrary
