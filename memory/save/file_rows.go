@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/layout"
@@ -285,7 +286,11 @@ func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) 
 type streamWriter struct{ c *Coder }
 
 func (w streamWriter) Write(p []byte) (int, error) {
-	w.c.buf = append(w.c.buf[:w.c.at], p...)
+	b := w.c.buf[:w.c.at]
+	if len(p) > cap(b)-len(b) {
+		b = slices.Grow(b, max(len(p), cap(b))) // twice as large: append grows by a quarter, which makes more garbage
+	}
+	w.c.buf = append(b, p...)
 	w.c.at += len(p)
 	return len(p), nil
 }

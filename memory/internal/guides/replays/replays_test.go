@@ -10,10 +10,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/atomicfile"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 // An Input is all that a tick takes from outside.
@@ -346,22 +348,35 @@ func BenchmarkRecording(b *testing.B) {
 	}
 }
 
-// A state of a MiB.
+// States of a MiB.
 func BenchmarkState(b *testing.B) {
-	things, err := pool.New[[64]byte](nil, pool.Config{Capacity: 1 << 14})
+	const n = 1 << 14
+	things, err := pool.New[[64]byte](nil, pool.Config{Capacity: n})
 	must(err)
 	defer things.Close()
-	for range things.Cap() {
+	heap, err := tlsf.New(nil, tlsf.Config{})
+	must(err)
+	defer heap.Close()
+	world, err := ecs.New(heap, ecs.Config{})
+	must(err)
+	entities := ecs.NewMap1[[64]byte](world)
+	for range n {
 		_, _, err := things.New()
 		must(err)
+		_, err = entities.NewEntity([64]byte{})
+		must(err)
 	}
-	var set save.Set
-	must(errors.Join(set.Add("things", things), set.Seal()))
-	var file bytes.Buffer
-	b.ReportAllocs()
-	for b.Loop() {
-		file.Reset()
-		must(set.Write(&file))
+	for name, part := range map[string]save.State{"pool": things, "world": world} {
+		b.Run(name, func(b *testing.B) {
+			var set save.Set
+			must(errors.Join(set.Add("things", part), set.Seal()))
+			var file bytes.Buffer
+			b.ReportAllocs()
+			for b.Loop() {
+				file.Reset()
+				must(set.Write(&file))
+			}
+		})
 	}
 }
 
