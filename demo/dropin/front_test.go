@@ -201,9 +201,9 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		fmt.Sprintf("Of %d goals for ratios, set beforehand, %d are missed.", judged, missed),
+		fmt.Sprintf("Of %d goals set beforehand, as ratios to peers, %d are missed.", judged, missed),
 		fmt.Sprintf("99.9 %% of allocations take at most %s ns; sync.Pool needs %s ns%s, the Go heap %.0f µs (GOMAXPROCS=1).", tail["manager"], tail["sync.Pool"], tie, number(t, tail["Go runtime"])/1000),
-		fmt.Sprintf("Half a minute of the demo's fullest play, with the default GOGC, has %s collections; pools by hand have %s, the Go heap has %s.", span, play[6], play[5]),
+		fmt.Sprintf("Half a minute of the demo's fullest play, with `GOGC` unset, has %s collections; pools by hand have %s, the Go heap has %s.", span, play[6], play[5]),
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("README.md does not say %q", want)
@@ -228,7 +228,7 @@ func TestFront_EnoughHasTheFiguresOfTheTables(t *testing.T) {
 func TestFront_CountsAreThoseOfTheTests(t *testing.T) {
 	text := strings.Join(strings.Fields(readFile(t, readmeFile)), " ")
 	for _, want := range []string{
-		fmt.Sprintf("main files have under %d lines", mostLines),
+		fmt.Sprintf("main file has under %d lines", mostLines),
 		"The overlay takes six lines",
 	} {
 		if !strings.Contains(text, want) {
