@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // holes makes a pool of n objects and frees each with the probability vacant, in 1024ths.
@@ -111,7 +112,17 @@ func TestRuns_EndWithThePool(t *testing.T) {
 }
 
 func TestHandleOf_OtherPointersHaveNone(t *testing.T) {
-	p, other := newPool(t, nil, 100), newPool(t, nil, 100)
+	whole, err := page.Default().Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carve, err := page.NewCarve(page.Default(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, func() error { carve.Close(); return page.Default().Release(whole) })
+	other := newPool(t, carve, 100) // before the pool, so that a pointer in front of that is legal under -race, too
+	p := newPool(t, carve, 100)
 	handles := fill(t, p, 3)
 	foreign, _ := other.Get(fill(t, other, 3)[0])
 	v, _ := p.Get(handles[1])
