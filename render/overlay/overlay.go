@@ -248,8 +248,9 @@ func (o *Overlay) Leave(top, bottom float32) {
 // above and below the rectangle, and their lines are closer together. A panel that fits at neither side may cover the
 // rectangle if it is the only one, and so may the strip (see [Strip]).
 //
-// On any other screen panels are beside the rectangle or its mirror image in the picture, whichever is farther from
-// their corner. They become narrow or smaller for that. Panels that do not fit are not drawn, and a line names them.
+// On any other screen panels are beside the rectangle, or beside its mirror image at the other side of the picture,
+// whichever is farther from their corner. They become narrow or smaller for that. Panels that do not fit are not drawn,
+// and a line names them.
 // The strip is above or below the rectangle, with fewer lines if necessary, but at least one.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {

@@ -91,6 +91,7 @@ type recording struct {
 	hashes []uint64 // after each of these ticks
 	states []byte   // files of the game's Set: of the tick first, first+every, ...
 	ends   []int    // ends[0] is 0, also without a state: state i is states[ends[i]:ends[i+1]]
+	loads  uint64   // of the game's Set, at the last play
 }
 
 func newRecording() (*recording, error) {
@@ -112,9 +113,12 @@ func (r *recording) begin(g *game) {
 // play plays a tick and records it. If the game went back, it drops what was recorded of later ticks.
 func (r *recording) play(g *game, in Input) error {
 	i := g.tick - r.first
-	if i < 0 || i > len(r.inputs) { // a load has left the recorded ticks
-		r.begin(g)
-		i = 0
+	if loads := g.set.Loads(); loads != r.loads {
+		r.loads = loads
+		if i < 0 || i > len(r.inputs) || i > 0 && g.hash() != r.hashes[i-1] { // a load has left what is recorded
+			r.begin(g)
+			i = 0
+		}
 	}
 	n := (i + every - 1) / every // states to keep; i is g.tick - r.first
 	r.inputs, r.hashes, r.states, r.ends = r.inputs[:i], r.hashes[:i], r.states[:r.ends[n]], r.ends[:n+1]
@@ -322,6 +326,31 @@ func TestRecording_RefusesWrongLengths(t *testing.T) {
 			t.Errorf("damage %d is valid", i)
 		}
 		r.inputs, r.hashes, r.states, r.ends = whole.inputs, whole.hashes, whole.states, whole.ends
+	}
+}
+
+func TestRecording_AStateOfADroppedFutureBeginsIt(t *testing.T) {
+	for _, late := range []int{280, 500} {
+		g, r := start()
+		defer g.rocks.Close()
+		var early, later bytes.Buffer
+		for g.tick < late {
+			if g.tick == 200 {
+				must(g.set.Write(&early))
+			}
+			must(r.play(g, keys(g.tick)))
+		}
+		must(g.set.Write(&later))
+		must(g.set.Read(bytes.NewReader(early.Bytes()), nil))
+		for range 100 {
+			must(r.play(g, keys(g.tick+7)))
+		}
+		must(g.set.Read(bytes.NewReader(later.Bytes()), nil))
+		must(r.play(g, keys(g.tick)))
+		if r.first != late || len(r.inputs) != 1 {
+			t.Errorf("state %d: recorded %d inputs from %d", late, len(r.inputs), r.first)
+		}
+		must(r.seek(g, late+1))
 	}
 }
 
