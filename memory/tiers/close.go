@@ -36,6 +36,7 @@ import (
 // not stop it. The error names up to 32 failed callbacks. A third Close is necessary only if a pool is in use or the
 // page source fails to release the reservation.
 func (m *Manager) Close() error {
+	m.made("Close")
 	switch {
 	case m.phase&closed != 0:
 		return nil

@@ -27,6 +27,8 @@ import (
 // After Close, Alloc, NewPool, SetBudget, Tag and Rest fail with memory.ErrClosed. Declare, BeginFrame and the other
 // calls of frames and levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a
 // *memory.Misuse. Owns returns false. In Stats no bytes are in use, committed or reserved.
+//
+// A New that fails returns a nil Manager, which is not usable: its methods panic.
 type Manager struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -95,6 +97,14 @@ type record struct {
 // [Manager.NewFreer].
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.front.Alloc(size, align)
+}
+
+// made panics if m is nil. The calls that come first in a program have this check; with it Alloc and the accessors would
+// cost more.
+func (m *Manager) made(op string) {
+	if m == nil {
+		panic(&memory.Misuse{Package: "tiers", Op: op, Reason: "the manager is nil; look at the error of New"})
+	}
 }
 
 func (m *Manager) outside(op, where string) *memory.Misuse {

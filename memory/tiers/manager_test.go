@@ -538,3 +538,14 @@ func TestManager_FrameAtReadsWhatTheFramesBeforeHave(t *testing.T) {
 		t.Error("closed, and a frame can be read")
 	}
 }
+
+func TestManager_NilManagerIsNamed(t *testing.T) {
+	var m *Manager
+	for op, f := range map[string]func(){
+		"BeginFrame": func() { _ = m.BeginFrame() }, "NextFrame": func() { _ = m.NextFrame() },
+		"BeginLevel": func() { _ = m.BeginLevel() }, "Close": func() { _ = m.Close() },
+		"Tag": func() { _, _ = m.Tag("ai") }, "AddPool": func() { m.AddPool("pool", &Funcs{}) },
+	} {
+		memtest.Misuse(t, f, "tiers."+op+":", "the manager is nil; look at the error of New")
+	}
+}

@@ -36,6 +36,7 @@ func (m *Manager) order(op, state, remedy string) error {
 // source, the error also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers, pools and
 // workers, plus the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
+	m.made("BeginFrame")
 	switch {
 	case m.phase >= closing:
 		return m.order("BeginFrame", "", "")
@@ -101,6 +102,7 @@ func (m *Manager) EndFrame() error {
 // call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If the error wraps ErrOrder, no new
 // frame has begun. After any other error the next frame has begun: see [Manager.EndFrame].
 func (m *Manager) NextFrame() error {
+	m.made("NextFrame")
 	var failed error
 	if m.phase&inFrame != 0 {
 		if failed = m.EndFrame(); m.phase&inFrame != 0 {
@@ -116,6 +118,7 @@ func (m *Manager) NextFrame() error {
 // a callback closes the page source, the error also wraps ErrOrder. Cost: proportional to tiers, pools and workers, and
 // 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
+	m.made("BeginLevel")
 	switch {
 	case m.phase >= closing:
 		return m.order("BeginLevel", "", "")

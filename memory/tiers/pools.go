@@ -99,6 +99,7 @@ func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p) }
 
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
+	m.made("AddPool")
 	if invariant.Nil(p) {
 		panic(m.badPool(name, "the pool is nil"))
 	}

@@ -59,6 +59,7 @@ type Tag struct {
 // memory.ErrConfig. After Close the error wraps memory.ErrClosed. If there are MaxTags tags already, the error wraps
 // neither of the two. Cost: proportional to the number of tags.
 func (m *Manager) Tag(name string) (*Tag, error) {
+	m.made("Tag")
 	if m.phase >= closing {
 		return nil, fmt.Errorf("tiers: tag %q: %w", name, memory.ErrClosed)
 	}
