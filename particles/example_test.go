@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/particles"
@@ -65,7 +64,8 @@ func ExampleSystem_EmitRate() {
 }
 
 // Sparks of a manager: the budget of its pools tier bounds them, a tag counts them, and EndLevel removes them. A Set
-// saves them. A game with rewind or replays also calls Reserve at its start, because a budget is no state.
+// with the manager saves them. A game with rewind or replays also calls Reserve at its start, because a budget is no
+// state.
 func Example_manager() {
 	m, err := tiers.New(tiers.Config{Tags: true, Budget: [tiers.Count]uintptr{tiers.Pools: 1 << 20}})
 	check(err)
@@ -75,13 +75,9 @@ func Example_manager() {
 	check(err)
 	effects, err := m.Tag("effects")
 	check(err)
-	effects.AddPool("sparks", &tiers.Funcs{
-		StatsFunc: func() memory.Stats { return sparks.Stats().Memory },
-		ResetFunc: sparks.Reset,
-		CloseFunc: sparks.Close,
-	})
+	effects.AddPool("sparks", sparks.Pool())
 	var set save.Set
-	check(errors.Join(set.Add("sparks", sparks), set.Seal()))
+	check(errors.Join(set.Add("memory", m), set.Seal()))
 	slot := set.NewSlot(1 << 20)
 
 	check(m.BeginLevel())

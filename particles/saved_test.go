@@ -2,9 +2,11 @@ package particles
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 // savedSparks makes a system with a kind of particles, and a sealed Set of it.
@@ -69,5 +71,34 @@ func TestSystem_DiffOfMoreParticlesThanThereAre(t *testing.T) {
 	}
 	if _, differ, err := set.Diff(small, large); err != nil || !differ {
 		t.Errorf("%t, %v", differ, err)
+	}
+}
+
+// The manager saves and checks a registered System, so a Set with both would save it twice.
+func TestSystem_PoolOfAManagerIsSavedOnce(t *testing.T) {
+	m, err := tiers.New(tiers.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(m.PoolSource(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.AddPool("sparks", s.Pool())
+	var set save.Set
+	err = errors.Join(set.Add("manager", m), set.Add("sparks", s), set.Seal())
+	if want := `"manager" and "sparks" both save the *particles.System`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	s.n = -1
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), `pool "sparks": particles:`) {
+		t.Errorf("Check of the manager: %v", err)
+	}
+	s.n = 0
+	if !m.RemovePool(s.Pool()) || m.RemovePool(s.Pool()) {
+		t.Error("it is not removed once")
+	}
+	if err := errors.Join(s.Close(), m.Close()); err != nil {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // Config sizes a System. A field of 0 selects its default; New refuses values out of range.
@@ -221,4 +222,24 @@ func (s *System) Stats() Stats {
 		Alive: s.n, Peak: s.peak, Rows: s.usable, Capacity: s.max, Kinds: len(s.kinds),
 		Emitted: s.emitted, Dropped: s.dropped, Failures: s.failures, Memory: m,
 	}
+}
+
+// A member is a System as a pool of a tiers.Manager.
+type member struct{ *System }
+
+func (m member) Stats() memory.Stats { return m.System.Stats().Memory }
+
+// States yields the System, so that a save.Set finds one that it would save twice.
+func (m member) States(yield func(save.State) bool) { yield(m.System) }
+
+// Pool returns the System as a pool, for AddPool and RemovePool of a tiers.Manager or a tiers.Tag. Build the System on
+// the manager's PoolSource. The pool's Stats is [Stats].Memory. EndLevel then resets the System, and Close closes it.
+// Manager.Check verifies the System, and a save.Set with the manager saves it: do not add the System to the Set, too.
+// All calls return equal values.
+func (s *System) Pool() interface {
+	memory.StatsReporter
+	Reset()
+	Close() error
+} {
+	return member{s}
 }

@@ -38,8 +38,7 @@ type poolEntry struct {
 // PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools
 // tier, within the tier's budget. Pass it to the constructor of a pool. Set the Capacity or the Reserve of the pool:
 // without it most pools reserve 64 MiB, half of the tier's default Reserve. Then register the pool with AddPool.
-// For a particles.System pass AddPool a [Funcs] with its Reset, its Close, and a StatsFunc that returns Stats().Memory,
-// as the example Manager of package particles does.
+// For a particles.System pass AddPool the result of its method Pool, as the example Manager of package particles does.
 //
 // If a pool is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory
 // is released with the manager. Before you close a registered pool yourself, call RemovePool: otherwise EndLevel
