@@ -103,11 +103,15 @@ type observers struct {
 	delayed map[Entity]struct{}
 }
 
-// OnCreate calls f for each created entity, after the components of the entity are written. For a Spawn of [Commands],
-// Apply calls f when it has written the components of the same step. If an entity is removed before its Spawn is
-// applied, neither OnCreate nor OnRemove reports it. Observers of its components are called. [Observer.Stop] of the
-// result ends the calls. OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and
-// while the world calls its allocator or Config.Pages.
+// OnCreate calls f for each created entity, after the components of the entity are written. For a Spawn, Apply calls f
+// when it has written all components that the step of the Spawn adds: see [Commands]. [Observer.Stop] of the result ends
+// the calls.
+//
+// If an entity is removed and its Spawn was not applied, neither OnCreate nor [World.OnRemove] reports the entity.
+// [Component.OnAdd], [Component.OnSet] and [Component.OnRemove] report its components nevertheless.
+//
+// OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and while the world calls
+// its allocator or Config.Pages.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }

@@ -13,7 +13,8 @@ import (
 type Sync struct {
 	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
-	// Step plays one tick. Its input must depend only on the state, for example on the number of the tick in the state.
+	// Step makes the input of one tick and plays the tick. The input must depend only on the state, for example on the
+	// tick number in the state.
 	Step func() error
 	// Hash returns a number that is equal for equal states. It should cover every field of the game, including fields
 	// that may be missing in Set. If Hash does not cover a field, the hashes cannot show that a load has not restored

@@ -34,7 +34,7 @@ func SectorOf(i int) Sector { return Sector{uint8(i % Sectors), uint8(i / Sector
 // Index returns the number of the sector, counted from 0 along the rows.
 func (s Sector) Index() int { return int(s.Y)*Sectors + int(s.X) }
 
-// A Wanted is a sector that will be seen in ETA seconds, 0 if it is seen now.
+// A Wanted is a sector to load. ETA is the estimated time until it is seen, in seconds. If it is in view, ETA is 0.
 type Wanted struct {
 	Sector
 	ETA float32

@@ -52,7 +52,7 @@ func (c *Canvas) low() bool { return c.H < 340 }
 // Tall reports whether the canvas is higher than wide, as on a phone that is held upright.
 func (c *Canvas) Tall() bool { return c.H > c.W }
 
-// Head returns the height of the space for a heading at the top.
+// Head returns the height of the space for a heading at the top, in pixels of the canvas.
 func (c *Canvas) Head() float32 {
 	if c.low() {
 		return headLow
@@ -60,7 +60,8 @@ func (c *Canvas) Head() float32 {
 	return headHigh
 }
 
-// Foot returns the height that the items leave free at the bottom, for a line with the controls.
+// Foot returns the height that the items leave free at the bottom, in pixels of the canvas. It is for a line with the
+// controls.
 func (c *Canvas) Foot() float32 {
 	if c.Tall() {
 		return footHigh

@@ -18,12 +18,14 @@ func (s *Streamer) Settle() {
 	s.flush()
 }
 
-// Settled reports whether every worker has acknowledged all calls of Scope.Cancel and Settle so far. If Settled returns
-// true, no worker has a block of an asset that was cancelled before the last call of Scope.Cancel or Settle returned.
-// Settled ignores abandoned workers (see Config.Patience): they may still have such blocks. A busy worker acknowledges
-// at the latest at its next call of the file system, of Heap.Alloc or of Reader.Wanted. If its own asset was cancelled,
-// this call returns an error, and the worker acknowledges after Kind.Decode has returned. A worker that waits for space
-// in its heap frees its blocks and acknowledges at once.
+// Settled reports whether every worker has acknowledged all calls of Scope.Cancel and Settle so far. If it returns true,
+// no worker has a block of an asset that was cancelled in the last of these calls or before it. Handle.Close is not one
+// of these calls: to wait for the assets that it cancels, call Settle after it. Settled ignores abandoned workers (see
+// Config.Patience): they may still have such blocks.
+//
+// A busy worker acknowledges when Kind.Decode has returned, or earlier in a call of the file system, of Heap.Alloc or
+// of Reader.Wanted. If the worker's own asset was cancelled, these calls fail instead. A Heap.Alloc that waits for space
+// also fails.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +70,8 @@ func (s *Streamer) raiseEpoch() {
 // that Config.Free refused, and the last panic of Kind.Release or Config.Free. Close waits without a limit for decode
 // functions and Drain.
 //
-// If Deliver or Release calls Close, the blocks of the asset that it was called for are freed after it has returned.
+// If Deliver or Release calls Close, Close does not free the blocks of the asset of this callback. The method that made
+// the callback, such as Poll, frees them later. Keep the heaps open until this method returns.
 func (s *Streamer) Close() error {
 	bad := s.begin()
 	s.mu.Lock()

@@ -96,9 +96,9 @@ func (r *record) end() uintptr { return r.off + r.room }
 
 // Config configures [New]. New refuses values out of range.
 type Config struct {
-	// Reserve is the address space in bytes: at most 2^30 times Align, on 32-bit systems almost 2 GiB. It bounds the
-	// memory in use. 0 means 64 MiB. If the system refuses so much, New halves Reserve until the system agrees, but
-	// not below Step.
+	// Reserve is the address space in bytes. It bounds the memory in use. The maximum is 2^30 times Align. On 32-bit
+	// systems the maximum is almost 2 GiB. 0 means 64 MiB. If the system refuses so much, New halves Reserve until the
+	// system agrees, but not below Step.
 	Reserve uintptr
 	// Align is the alignment of every block in bytes, and the unit of block sizes: a power of two from 16 to 4096. 0
 	// means 16.

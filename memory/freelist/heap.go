@@ -57,8 +57,9 @@ type Heap struct {
 // Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to a multiple
-	// of 16 KiB. The maximum is 2^28 times Granule: 16 GiB with a Granule of 64, on 32-bit systems almost 2 GiB. 0
-	// means 64 MiB. If the system refuses the reservation or its metadata, New halves the reservation, down to 16 KiB.
+	// of 16 KiB. The maximum is 2^28 times Granule: 16 GiB with a Granule of 64. On 32-bit systems the maximum is almost
+	// 2 GiB. 0 means 64 MiB. If the system refuses the reservation or its metadata, New halves the reservation, down to
+	// 16 KiB.
 	Reserve uintptr
 	// Policy selects the free run that serves a request, among those that are large enough.
 	Policy Policy

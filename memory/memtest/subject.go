@@ -33,8 +33,9 @@ type Subject struct {
 	// not return to zero by frees alone. Free of the newest block must nevertheless make its bytes available
 	// again.
 	KeepsFreed bool
-	// Hoards declares that freed memory may wait, in quarantine or in an alignment's padding, until Reset or a request
-	// that finds no other memory. Such a request, even if it fails, may change Free, Committed and Reserved.
+	// Hoards declares that freed memory may be unavailable for a time, for example in a quarantine or a cache. It is
+	// available again after Reset, and for a request that finds no other memory. Such a request, even if it fails, may
+	// change Free, Committed and Reserved.
 	Hoards bool
 	// Package is the prefix of the allocator's errors, and the Package of its *memory.Misuse. "" means any package.
 	Package string

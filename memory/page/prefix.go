@@ -298,8 +298,8 @@ func (p *Prefix) grow(n uintptr) error {
 	return nil
 }
 
-// Ahead returns an upper bound of Committed after Ensure(n). If n bytes are committed already, Ahead returns Committed.
-// n must be at most Reserved.
+// Ahead returns the largest value that Committed could have after a call of Ensure(n). Ahead itself commits nothing. If
+// n bytes are committed already, it returns Committed. n must be at most Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed

@@ -137,9 +137,9 @@ func (s *shape) spanUnits() (least, fair, want uintptr) {
 // Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes, and so a bound on the memory in use. 0 means 64 MiB. Other values must
-	// be at least 64 KiB, and are rounded up to a multiple of 64 KiB. The maximum is 64 GiB less 64 KiB, on 32-bit
-	// systems almost 2 GiB. If the operating system refuses, New halves the reservation and tries again, down to 64
-	// KiB.
+	// be at least 64 KiB, and are rounded up to a multiple of 64 KiB. The maximum is 64 GiB less 64 KiB. On 32-bit
+	// systems the maximum is almost 2 GiB. If the operating system refuses, New halves the reservation and tries again,
+	// down to 64 KiB.
 	Reserve uintptr
 	// MaxSize is the largest request in bytes that the heap serves itself, rounded up to a multiple of 16. 0 means
 	// 4096. The maximum is 65536.

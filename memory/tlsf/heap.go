@@ -90,8 +90,9 @@ type Heap struct {
 // Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space of the first pool in bytes, rounded up to granules and to page.Granule. 0 means 64
-	// MiB. The maximum is 2^28 times Granule: 64 GiB with a Granule of 256, on 32-bit systems almost 2 GiB. If the
-	// system refuses the addresses or the metadata, New halves Reserve until the system agrees, but not below Step.
+	// MiB. The maximum is 2^28 times Granule: 64 GiB with a Granule of 256. On 32-bit systems the maximum is almost 2
+	// GiB. If the system refuses the addresses or the metadata, New halves Reserve until the system agrees, but not
+	// below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
 	// suits blocks above 4 KiB. Every block is rounded up to a multiple of Granule. Use 16 for many small blocks. The
