@@ -365,8 +365,11 @@ func (r *Meter) value(i int) float64 {
 	case i == restRow:
 		return float64(r.snap.Untracked)
 	}
-	return float64(r.snap.Tags[i-firstTag].InUse)
+	return float64(tagBytes(&r.snap.Tags[i-firstTag]))
 }
+
+// tagBytes returns the bytes of a tag in all tiers.
+func tagBytes(t *tiers.TagStats) uint64 { return t.InUse + t.Frame.Bytes + t.Level.Bytes }
 
 // books returns the counts of row i, as of the last Snapshot.
 func (r *Meter) books(i int) books {
@@ -381,7 +384,7 @@ func (r *Meter) books(i int) books {
 		return books{inUse: r.snap.Untracked}
 	}
 	s := &r.snap.Tags[i-firstTag]
-	return books{s.Allocs, s.Frees, s.Failures, s.InUse, s.Live}
+	return books{s.Allocs, s.Frees, s.Failures, tagBytes(s), s.Live}
 }
 
 // when returns at which 256th of its second the last Frame was.

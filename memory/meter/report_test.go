@@ -191,3 +191,27 @@ func TestRow_APlanThatFillsItsRoomIsNotTight(t *testing.T) {
 		t.Errorf("level: %v, want 0.95", w.Tight())
 	}
 }
+
+func TestWriteText_TagsHaveTheirFrameAndLevel(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	sort, world := g.tag("sort"), g.tag("world")
+	_, err := world.Level().Alloc(8<<10, 1)
+	must(t, err)
+	play := func(size uintptr) {
+		g.run(1, func(float64) {
+			_, err := sort.Frame().Alloc(size, 1)
+			must(t, err)
+			_, err = g.m.Frame().Alloc(2<<10, 1)
+			must(t, err)
+		})
+	}
+	play(5 << 10)
+	play(3 << 10)
+	var b bytes.Buffer
+	must(t, g.r.WriteText(&b))
+	for _, want := range []string{"\nsort              3.0 KiB          -          -    5.0 KiB", "\nworld             8.0 KiB ", "\nuntagged          2.0 KiB "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

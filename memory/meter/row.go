@@ -27,11 +27,12 @@ type Row struct {
 
 	// InUse is the number of bytes in use. In the row of the frame tier it is the used part of the present buffer (see
 	// Meter.Tick). In GoRow it includes garbage (see Meter.Heap). In RestRow it is the resident memory that belongs
-	// neither to tiers nor to Go.
+	// neither to tiers nor to Go. In a TagRow it includes the bytes taken through Tag.Frame and Tag.Level; Live, Allocs,
+	// Frees and Churn leave out their blocks.
 	InUse     uint64
 	Committed uint64 // bytes that the budget limits; for the Go heap Go.Total of the Snapshot, for the rest InUse, for tags 0
 	Budget    uint64 // 0 if there is none
-	Peak      uint64 // Peak of the Stats; for the Go heap and the rest the highest InUse since the first Frame
+	Peak      uint64 // Peak of the Stats; for the Go heap and the rest the highest InUse since the first Frame, for tags the higher of both
 	Live      uint64 // live blocks; for the Go heap objects, for the rest 0
 
 	// Allocs and Frees count blocks a second, in the last complete tenth of the window. If that tenth has no measured
@@ -86,7 +87,7 @@ func (r *Meter) settle() {
 			w.Committed, w.Peak = w.InUse, max(w.Peak, w.InUse)
 		default:
 			t := &r.snap.Tags[i-firstTag]
-			w.Peak, w.Live, w.Refused = t.Peak, t.Live, t.Failures
+			w.Peak, w.Live, w.Refused = max(w.Peak, w.InUse, t.Peak), t.Live, t.Failures
 		}
 		w.Allocs, w.Frees, w.Churn = 0, 0, 0 // without a measured frame in the window
 		if span > 0 {
