@@ -18,7 +18,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Record is the content of a dump's JSON file.
+// A Record is the content of a dump's JSON file. If the game has no manager, Tiers is empty and the meter has no rows of
+// tiers.
 type Record struct {
 	Meter meter.Record       `json:"meter"`
 	Tiers []tiers.TierRecord `json:"tiers"`
@@ -63,8 +64,9 @@ func (d *dump) init() {
 func (d *dump) busy() bool { return d.done != nil }
 
 // Dump makes the next Draw write a dump to Config.Dir, as the key of the dump does. A dump has the figures as JSON, see
-// [Record], the figures as CSV, and the picture as PNG. Another goroutine writes the files, after [atomicfile.Sweep] for
-// this folder. For three seconds the strip then shows the path of the JSON file, or the error.
+// [Record], the tiers as CSV, and the picture as PNG. Without a manager there is no CSV file. Another goroutine writes
+// the files, after [atomicfile.Sweep] for this folder. For three seconds the strip then shows the path of the JSON
+// file, or the error.
 //
 // While a dump is being written, Dump does nothing. In a browser, and after the Close of the manager, the strip shows
 // an error instead.
@@ -118,7 +120,10 @@ func (o *Overlay) startDump(img *image.RGBA) {
 	}
 	snap := *o.meter.Snapshot()
 	d := Record{Meter: o.meter.Record(), Tiers: snap.Records(), Tags: snap.TagRecords()}
-	snap.Tags = nil // they are the meter's
+	snap.Tags = nil   // they are the meter's
+	if o.own != nil { // the game has no tiers
+		d.Tiers, d.Meter.Rows = d.Tiers[:0], d.Meter.Rows[tiers.Count:]
+	}
 	base := filepath.Join(o.cfg.Dir, "strata-"+o.cfg.Meter.Now().Format("20060102-150405.000"))
 	done := make(chan outcome, 1)
 	o.dump.done = done
@@ -129,9 +134,9 @@ func (o *Overlay) startDump(img *image.RGBA) {
 	}()
 }
 
-// writeAll writes three temporary files and renames them when all are complete. If it fails none of them stays.
+// writeAll writes temporary files and renames them when all are complete. If it fails none of them stays.
 func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image.RGBA) (err error) {
-	writers := [...]struct {
+	writers := []struct {
 		ext   string
 		write func(io.Writer) error
 	}{
@@ -140,8 +145,11 @@ func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image
 			enc.SetIndent("", "  ")
 			return enc.Encode(d)
 		}},
-		{".csv", snap.WriteCSV},
 		{".png", func(w io.Writer) error { return png.Encode(w, img) }},
+		{".csv", snap.WriteCSV},
+	}
+	if len(d.Tiers) == 0 {
+		writers = writers[:2]
 	}
 	var there []string // removed if something fails
 	defer func() {

@@ -74,6 +74,26 @@ func TestDump_IsFiguresAsJSONAndCSVAndAPicture(t *testing.T) {
 	}
 }
 
+// The manager that New made has no memory of the game: its tiers would be empty rows.
+func TestDump_WithoutAManagerHasNoTiers(t *testing.T) {
+	dir := t.TempDir()
+	g := newGame(t, 60, tiers.Config{}, Config{Dir: dir})
+	g.o.own = g.m
+	defer func() { g.o.own = nil }() // it is closed elsewhere
+	g.run(0.1, nil)
+	g.dumped()
+	all := names(t, dir)
+	if len(all) != 2 || filepath.Ext(all[0]) != ".json" {
+		t.Fatalf("%v", all)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, all[0]))
+	var d Record
+	must(t, errors.Join(err, json.Unmarshal(b, &d)))
+	if d.Tiers == nil || len(d.Tiers) != 0 || d.Meter.Rows[0].Kind != "go" {
+		t.Errorf("%+v", d)
+	}
+}
+
 var errDisk = errors.New("no space left on device")
 
 // brokenFile fails at a step.
