@@ -16,9 +16,11 @@ import (
 )
 
 // Decode reads one value into the variable that v points to. The type of v must not contain itself. If anything follows
-// the value, Decode fails. at is an offset in data, for a message: that of the byte that is not JSON, or the end of the
-// value of a wrong type. For all else it is the end of what was read. After an error the variable may have changed. The
-// error wraps none of encoding/json.
+// the value, Decode fails. After an error the variable may have changed. The error wraps no error of encoding/json.
+//
+// The result at is an offset in data, for a message. If a byte is not JSON, at is the offset of this byte. If a value
+// has a wrong type, at lies in the value or at its end. After other errors, and without an error, at is where reading
+// stopped.
 func Decode(data []byte, v any) (at int64, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -61,7 +61,8 @@ func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
 func TestDecode_OffsetIsThatOfTheMistake(t *testing.T) {
 	for text, want := range map[string]int64{
 		`  {"size": 1, x}`: 14, `{"size":[1}`: 10, `{"size":1`: 9, `nil`: 1, ``: 0,
-		`{"size":"1", "name":"a"}`: 11, `{"name":"a", "rows":7}`: 21, `{"colour":1} `: 12, `{"size":1} x`: 11,
+		`{"size":"1", "name":"a"}`: 11, `{"name":"a", "rows":7}`: 21, `{"size":[1], "name":"a"}`: 9,
+		`{"colour":1} `: 12, `{"size":1} x`: 11,
 	} {
 		if at, err := Decode([]byte(text), &file{}); err == nil || at != want {
 			t.Errorf("%s: %v at %d, want %d", text, err, at, want)

@@ -69,8 +69,8 @@ func quartiles(v []float64) (low, median, high float64) {
 
 // Report reports the metrics of a benchmark with three sides: side 0 is the shipped implementation, side 1 is the
 // shipped implementation again, and side 2 is the hand-written baseline. A round simulates the given number of ticks.
-// The metrics are the median time of a tick of sides 0 and 2, and two median ratios. The first ratio is side 0 to
-// side 2. The second ratio is side 0 to side 1, under the name A/A. Report also logs the quartiles of both ratios,
+// The metrics are the median time of a tick of sides 0 and 2, in µs, and two median ratios. The first ratio is side 0
+// to side 2. The second ratio is side 0 to side 1, under the name A/A. Report also logs the quartiles of both ratios,
 // and sets ns/op to 0. Report panics with fewer than three sides, or if the name of side 0 or 2 has white space.
 func (f *Figures) Report(b *testing.B, ticks int) {
 	b.Helper()

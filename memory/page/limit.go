@@ -69,8 +69,7 @@ func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft,
 // count, because they cannot be decommitted.
 func (l *Limit) Committed() uintptr { return l.committed }
 
-// Peak returns the high-water mark of the committed bytes. A commit that was undone because the function of OnSoft
-// panicked does not count.
+// Peak returns the high-water mark of the committed bytes. A commit that was undone does not count: see [Limit.OnSoft].
 func (l *Limit) Peak() uintptr { return l.peak }
 
 // Budget returns the hard limit in bytes. If there is no hard limit, it returns the largest uintptr.

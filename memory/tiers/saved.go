@@ -20,9 +20,10 @@ type Saved struct {
 	// and Large are saved, a load restores the peaks of tags. If only one is saved, TagStats.Peak is an upper bound
 	// after a load.
 	Tiers []Tier
-	// Workers are the numbers of the workers whose heaps and scratch arenas are saved with the tier Inbox. Nil means
-	// all. These workers must be in no task during a save or a load, see [Manager.Rest]. Leave out a worker whose
-	// blocks do not influence the simulation, such as one that streams pictures: it may be in a task.
+	// Workers has the numbers of the workers whose heaps and scratch arenas are saved. Nil means all. These workers
+	// must be in no task during a save or a load, see [Manager.Rest]. If the tier Inbox is not saved, Workers has no
+	// effect. Leave out a worker whose blocks do not influence the simulation, such as one that streams pictures: it
+	// may be in a task.
 	Workers []int
 	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
 	// itself is saved nevertheless, and its contents are undefined after a load. A nil Scratch means that all contents

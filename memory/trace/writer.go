@@ -156,12 +156,12 @@ func (t *Writer) Used(at Where, bytes uint64) {
 	t.buf = appendNumber(b, min(bytes, maxSize))
 }
 
-// Append records an event. Its Block must be the number of a block in this Writer; for an Alloc Block is ignored. A
-// Reader numbers the blocks itself. Both numbers are equal if you append all events of the Reader, from the first one,
-// to a new Writer. If the Kind is unknown, or if the Writer has no block with this number, the error wraps
-// memory.ErrConfig. Nothing is recorded then, and the recording goes on. Append does not check Align, nor whether the
-// block is live. If the recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps
-// memory.ErrClosed, unless the recording had stopped before.
+// Append records an event. For Free and Resize, e.Block must be the number of a block in this Writer. For other kinds
+// Append ignores e.Block. A Reader numbers the blocks itself. A block has the same number in the Reader and the Writer
+// if you append all events of the Reader, from the first one, to a new Writer. If the Kind is unknown, or if the Writer
+// has no block with this number, the error wraps memory.ErrConfig. Nothing is recorded then, and the recording goes on.
+// Append does not check Align, nor whether the block is live. If the recording has stopped, Append returns the error of
+// [Writer.Err]. After Close the error wraps memory.ErrClosed, unless the recording had stopped before.
 func (t *Writer) Append(e Event) error {
 	switch {
 	case e.Kind >= kinds:
