@@ -6,10 +6,10 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// A Rand is a generator of random numbers for the simulation: PCG-XSH-RR with 64 bits of state and 32 bits of output,
-// period 2^64 and 2^63 streams. The same seed and stream give the same numbers on every processor. A Rand has 16
-// bytes without pointers. It may be stored off the Go heap, copied and compared. A copy returns the same numbers as
-// the original. All zero Rands work and have the same sequence.
+// A Rand is a generator of random numbers for the simulation: PCG-XSH-RR with 64 bits of state and 32 bits of output.
+// There are 2^63 streams, each with a period of 2^64. The same seed and stream give the same numbers on every
+// processor. A Rand has 16 bytes without pointers. It may be stored off the Go heap, copied and compared. A copy
+// returns the same numbers as the original. The zero Rand is ready for use. Every zero Rand has the same sequence.
 type Rand struct {
 	state uint64
 	inc   uint64 // odd where it came from NewRand: selects the stream

@@ -101,7 +101,7 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 	return s, nil
 }
 
-// Len returns the number of live particles. After Close Len returns 0.
+// Len returns the number of live particles. After Close, Len returns 0.
 func (s *System) Len() int { return s.n }
 
 // Capacity returns the maximum number of live particles: Config.Capacity, or less if the operating system refused so

@@ -265,7 +265,8 @@ func caught(f func()) (v any) {
 
 // Wait blocks until Poll may have work, or until nothing is in flight. After Wait a Poll may still find nothing to
 // deliver. While a retry of Config.Retries counts Polls, Wait returns after about a millisecond at the latest. After
-// Close Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each frame instead.
+// Close, Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each frame
+// instead.
 func (s *Streamer) Wait() {
 	if s.wait() {
 		time.Sleep(time.Millisecond)

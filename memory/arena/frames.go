@@ -27,11 +27,11 @@ import (
 // buffer. A [Ref] detects that its object has expired.
 //
 // Builds with -tags memdebug also reserve up to [RestingFrames] additional buffers, as many as the source has address
-// space for. They decommit an expired buffer, and so commit no more memory than other builds. The buffer stays unused
-// for one frame per additional buffer. During this time an access faults, and a Free panics with the age of the frame.
-// With page.Heap an access does not fault, but reads zeros. If a debug build (-tags memdebug or -race) does not
-// decommit an expired buffer, it fills the buffer with 0xDD. Examples are builds with -race, the browser, and a source
-// that refuses to decommit.
+// space for. If there are any, Advance decommits the buffer that expires, so these builds commit no more memory than
+// others. The addresses of this buffer then stay unused for as many frames as there are additional buffers. During this
+// time an access faults, and a Free panics with the age of the frame. With page.Heap an access does not fault, but
+// reads zeros. If a debug build (-tags memdebug or -race) does not decommit an expired buffer, it fills the buffer with
+// 0xDD. Examples are builds with -race, the browser, and a source that refuses to decommit.
 type Frames struct {
 	// Invariants, verified by Check:
 	//

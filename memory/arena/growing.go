@@ -85,8 +85,8 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 // memory.ErrAlign. If size exceeds the reservation, the error is that of page.Prefix.TooLarge. All other errors are those
 // of page.Prefix.Ensure. They wrap memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
-// In the function of page.Limit.OnSoft, during a commit of this arena, Alloc panics with a *memory.Misuse if it must
-// commit memory.
+// If the function of page.Limit.OnSoft calls Alloc during a commit of this arena, and Alloc must commit memory, Alloc
+// panics with a *memory.Misuse.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil

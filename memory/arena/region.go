@@ -146,8 +146,8 @@ func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 // is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
 // RegionBytes, the error is memory.ErrTooLarge. If the block fits neither the current region nor an open or empty one
 // (see [Region]), Alloc commits a new region. If the commit fails, the error is that of page.Prefix.Ensure: it wraps
-// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted. In the function of
-// page.Limit.OnSoft, during this commit, Alloc panics with a *memory.Misuse if it must commit a region, too.
+// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted. If the function of page.Limit.OnSoft
+// calls Alloc during this commit, and Alloc must commit a region, too, Alloc panics with a *memory.Misuse.
 //
 // If a region is neither current nor open, Alloc does not use its free bytes until the region is empty, or until a
 // Resize of its last block opens it. Cost: constant, plus the commit of a new region.

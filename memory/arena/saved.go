@@ -53,8 +53,8 @@ func (l *Linear) saveHooks(c *save.Coder) {
 
 // SaveState implements [save.State]: it saves the arena as [Linear.SaveState] does. An error fails the pass, see
 // [save.Coder.Fail]; the method of the Set returns it. If a load cannot commit the memory that it needs, the error
-// wraps that of page.Prefix.Ensure. In the function of page.Limit.OnSoft, during a commit of this arena, saving and
-// loading fail with an error that wraps save.ErrBusy.
+// wraps that of page.Prefix.Ensure. If the function of page.Limit.OnSoft saves or loads during a commit of this arena,
+// the error wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
 	if g.lin.base != nil && c.Loading() {
@@ -65,8 +65,8 @@ func (g *Growing) SaveState(c *save.Coder) {
 // SaveState saves the readable frames and the frame number. A [Ref] is valid after loading if it was valid when the
 // state was saved. A Ref that was made later must not be used after loading: Get may return another object. The errors
 // and the rules for hooks and Marks are those of [Linear.SaveState]. A load may also have to commit memory, and fail as
-// in [Growing.SaveState]. In the function of page.Limit.OnSoft, during an Advance, saving and loading fail with an
-// error that wraps save.ErrBusy.
+// in [Growing.SaveState]. If the function of page.Limit.OnSoft saves or loads during an Advance, the error wraps
+// save.ErrBusy.
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -150,8 +150,8 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 
 // SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
 // closed, saving and loading fail with an error that wraps memory.ErrClosed. If a load cannot commit the memory that it
-// needs, the error wraps that of page.Prefix.Ensure. In the function of page.Limit.OnSoft, during a commit of this
-// arena, saving and loading fail with an error that wraps save.ErrBusy.
+// needs, the error wraps that of page.Prefix.Ensure. If the function of page.Limit.OnSoft saves or loads during a
+// commit of this arena, the error wraps save.ErrBusy.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

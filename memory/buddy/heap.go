@@ -153,8 +153,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // as for size 1. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the top rung (see [Heap]) or 4
 // GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if
-// the source fails, the error is a *memory.Exhausted. In the function of page.Limit.OnSoft, during a commit of this
-// heap, Alloc panics with a *memory.Misuse if it must commit memory.
+// the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft calls Alloc during a commit
+// of this heap, and Alloc must commit memory, Alloc panics with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc first looks for a free block that is large enough

@@ -183,8 +183,8 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 // If the heap is closed before Alloc, or its page source ends during Alloc, the error is memory.ErrClosed. If the size,
 // rounded up to Config.Align, exceeds the reservation, the error is memory.ErrTooLarge. If no gap was found and memory
 // cannot grow, the error is a *memory.Exhausted that wraps the error of page.Prefix.Ensure. In this case a Compact may
-// help. With an error the Handle is zero. In the function of page.Limit.OnSoft, during a commit of this heap, Alloc and
-// Resize panic with a *memory.Misuse if they must commit memory.
+// help. With an error the Handle is zero. If the function of page.Limit.OnSoft calls Alloc or Resize during a commit of
+// this heap, and the call must commit memory, the call panics with a *memory.Misuse.
 //
 // If some gap is an eighth larger than the request, Alloc always finds a gap. Smaller gaps that would suffice are
 // found only among the first 32 gaps of their bin. Cost, also of a failure: constant, plus a system call when the heap

@@ -125,8 +125,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if the source
 // fails, the error is a *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 //
-// In the function of page.Limit.OnSoft, during a commit of this heap, Alloc and Resize panic with a *memory.Misuse if
-// they must commit memory.
+// If the function of page.Limit.OnSoft calls Alloc or Resize during a commit of this heap, and the call must commit
+// memory, the call panics with a *memory.Misuse.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {

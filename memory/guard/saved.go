@@ -8,9 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanSave returns nil if inner is a [save.State] that can be saved, and a [memory.Baser] with one range of addresses.
-// If not, the error wraps memory.ErrConfig or the error of CanSave of inner. After Close CanSave does not check the
-// base address.
+// CanSave returns nil if inner is a [save.State] that can be saved, and has a base address: see [memory.Baser]. If not,
+// the error wraps memory.ErrConfig or the error of CanSave of inner. After Close, inner needs no base address.
 func (a *Allocator) CanSave() error {
 	if _, ok := a.inner.(save.State); !ok {
 		return fmt.Errorf("guard: inner is a %T, which is no save.State: %w", a.inner, memory.ErrConfig)

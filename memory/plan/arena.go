@@ -128,10 +128,10 @@ func Slice[T any](a *Arena, t memory.Type[T], id uint32) ([]T, error) {
 // Plan returns the plan of the arena.
 func (a *Arena) Plan() *Plan { return a.plan }
 
-// Base returns the start of the block. The offsets of the plan count from this address. After Close Base returns nil.
+// Base returns the start of the block. The offsets of the plan count from this address. After Close, Base returns nil.
 func (a *Arena) Base() unsafe.Pointer { return a.base }
 
-// Owns reports whether p lies in the memory of the arena. After a successful Close Owns returns false.
+// Owns reports whether p lies in the memory of the arena. After a successful Close, Owns returns false.
 func (a *Arena) Owns(p unsafe.Pointer) bool { return a.mem.Contains(p) }
 
 // Begin starts a run of the plan at the given moment, for example at the start of a frame. If another run has not

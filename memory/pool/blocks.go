@@ -39,8 +39,8 @@ const (
 // a state without it is loaded, or until the source ends. A Blocks belongs to one goroutine at a time. A Blocks is
 // closed after a Close that succeeded, and after its source has ended (see [page.Watched]). In a closed Blocks, Get,
 // Alloc, Grow and Trim fail with memory.ErrClosed; Put, SizeOf, Reset, and a Free or FreeAny of a slot panic with a
-// *memory.Misuse. In the function of page.Limit.OnSoft, during a commit of the Blocks, Get, Alloc and Grow panic with a
-// *memory.Misuse if they must commit memory.
+// *memory.Misuse. If the function of page.Limit.OnSoft calls Get, Alloc or Grow during a commit of the Blocks, and the
+// call must commit memory, the call panics with a *memory.Misuse.
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill

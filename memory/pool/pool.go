@@ -27,9 +27,9 @@ import (
 // only read: several goroutines may read a pool while none changes it.
 //
 // A Pool is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). New, Grow and
-// Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale. In
-// the function of page.Limit.OnSoft, during a commit of the Pool, New and Grow panic with a *memory.Misuse if they
-// must commit memory.
+// Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale. If
+// the function of page.Limit.OnSoft calls New or Grow during a commit of the Pool, and the call must commit memory, the
+// call panics with a *memory.Misuse.
 //
 // Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a slot
 // was written to after it was freed: the slot that New returns, or one that it prepares.

@@ -213,9 +213,9 @@ func (s *Set) Load(slot *Slot) error {
 	return s.load(slot.canonical, slot.buf)
 }
 
-// Loads returns how often the present state was replaced by Load, by [Set.Read], or by a [History]. Code that keeps
-// data outside of the Set compares this number with that of its own loads, as engine.Rewind does. Calls that fail count
-// if they may have changed the state.
+// Loads returns how often the present state was replaced by Load, by [Set.Read], or by a [History]. A failed call
+// counts if it may have changed the state. Code that keeps data outside of the Set stores this number after each load
+// of its own. If the number differs later, other code has loaded a state. See engine.Rewind.
 func (s *Set) Loads() uint64 { return s.loads }
 
 // fits bounds how often a state is fitted: see [Coder.Commit].

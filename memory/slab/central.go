@@ -35,11 +35,11 @@ type Central struct {
 // NewCentral returns a Central that shares h. After this call use the Central instead of h, also to free blocks that h
 // allocated before. The function of [Heap.OnShort] is not called any more. Config.Large is called under the lock, by
 // any goroutine: other code must not use Large at the same time, unless Large is safe for concurrent use. A second call
-// for h returns the existing Central. If h is closed, so is the Central. NewCentral itself is not safe for concurrent
-// use.
+// for h returns the existing Central. If h is closed, before this call or later, the Central is closed, too. NewCentral
+// itself is not safe for concurrent use.
 //
 // Cost in the Go heap: about 2.1 bytes for each reserved KiB, at once. Except in memfast builds, each range of 64 KiB
-// with blocks of the Central later costs one byte for every 16 bytes.
+// with blocks of the Central later costs 4 KiB.
 //
 // The error wraps memory.ErrConfig if h is nil, and memory.ErrOutOfMemory if the Go heap has no space for this
 // metadata. If NewCentral fails, h is unchanged.

@@ -202,7 +202,7 @@ func (h *Heap) allocs() (n uint64) {
 // If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error wraps
 // memory.ErrOutOfMemory. If the page source fails, the error wraps that of the source. If the source ends during Warm,
 // the error wraps memory.ErrClosed. If Warm fails, no memory is committed. If the function of page.Limit.OnSoft calls
-// Warm during a commit of this heap, and Warm must commit memory, it panics with a *memory.Misuse.
+// Warm during a commit of this heap, and Warm must commit memory, Warm panics with a *memory.Misuse.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
 		return memory.ErrClosed

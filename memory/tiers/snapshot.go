@@ -32,10 +32,10 @@ type TierStats struct {
 	Tier Tier
 	memory.Stats
 	Budget uint64 // hard limit on Committed
-	// FrameAllocs and FrameFrees are the changes of Allocs and Frees since BeginFrame. They include the blocks of the
-	// oldest frame that this BeginFrame freed, and what the hooks of that frame did. Outside a frame they are 0. In the
-	// row of Pools, AddPool adds all counts of the new pool, and RemovePool subtracts all counts of the pool; the
-	// results are at least 0.
+	// FrameAllocs and FrameFrees are the changes of Allocs and Frees in the open frame. FrameFrees includes the blocks
+	// of the oldest frame, which BeginFrame frees. Both include what the hooks of that frame allocate and free. Outside
+	// a frame both are 0. In the row of Pools, AddPool adds all earlier Allocs and Frees of the pool. RemovePool
+	// subtracts all those of its pool. A negative result becomes 0.
 	FrameAllocs, FrameFrees uint64
 }
 
