@@ -289,15 +289,17 @@ func TestRead_HostileFilesAreNamedAndTheRestGoesOn(t *testing.T) {
 		"Open gives a nil file":   {hostile{open: func() (fs.File, error) { return (*hostileFile)(nil), nil }}, "the file system panicked: runtime error: invalid memory address", nil},
 		"Open gives a bare PathError": {hostile{open: func() (fs.File, error) { return nil, &fs.PathError{Op: "open", Path: "p"} }},
 			"(PANIC=Error method: runtime error", nil},
-		"Stat panics":          {hostile{stat: func(fs.FileInfo) (fs.FileInfo, error) { panic("stat") }}, "the file system panicked: stat", nil},
-		"Stat gives nothing":   {hostile{stat: func(fs.FileInfo) (fs.FileInfo, error) { return nil, nil }}, "Stat gave neither information nor error", nil},
-		"Stat fails":           {hostile{stat: func(fs.FileInfo) (fs.FileInfo, error) { return nil, fs.ErrPermission }}, "permission denied", fs.ErrPermission},
-		"Stat says too much":   {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, 5}, nil }}, "the file ends after", io.ErrUnexpectedEOF},
-		"Stat says too little": {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, -5}, nil }}, "the file is longer than the", nil},
-		"Stat says 8 EiB":      {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, 1<<63 - 1 - i.Size()}, nil }}, "file of 9223372036854775807 bytes, allowed", ErrTooLarge},
-		"Stat says -1":         {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, -1 - i.Size()}, nil }}, "the file is empty", nil},
-		"it is a pipe":         {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return pipeInfo{i}, nil }}, "it is no regular file: p---------", nil},
-		"the goroutine ends":   {hostile{read: func(fs.File, []byte) (int, error) { runtime.Goexit(); return 0, nil }}, "the goroutine was ended by runtime.Goexit; worker", nil},
+		"Open gives an error that panics": {hostile{open: func() (fs.File, error) { return nil, panicking{} }}, "(PANIC=Error method: error)", nil},
+		"Stat gives what panics":          {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return panicking{i}, nil }}, "the file system panicked: size", nil},
+		"Stat panics":                     {hostile{stat: func(fs.FileInfo) (fs.FileInfo, error) { panic("stat") }}, "the file system panicked: stat", nil},
+		"Stat gives nothing":              {hostile{stat: func(fs.FileInfo) (fs.FileInfo, error) { return nil, nil }}, "Stat gave neither information nor error", nil},
+		"Stat fails":                      {hostile{stat: func(fs.FileInfo) (fs.FileInfo, error) { return nil, fs.ErrPermission }}, "permission denied", fs.ErrPermission},
+		"Stat says too much":              {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, 5}, nil }}, "the file ends after", io.ErrUnexpectedEOF},
+		"Stat says too little":            {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, -5}, nil }}, "the file is longer than the", nil},
+		"Stat says 8 EiB":                 {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, 1<<63 - 1 - i.Size()}, nil }}, "file of 9223372036854775807 bytes, allowed", ErrTooLarge},
+		"Stat says -1":                    {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return lyingInfo{i, -1 - i.Size()}, nil }}, "the file is empty", nil},
+		"it is a pipe":                    {hostile{stat: func(i fs.FileInfo) (fs.FileInfo, error) { return pipeInfo{i}, nil }}, "it is no regular file: p---------", nil},
+		"the goroutine ends":              {hostile{read: func(fs.File, []byte) (int, error) { runtime.Goexit(); return 0, nil }}, "the goroutine was ended by runtime.Goexit; worker", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := c.evil
@@ -328,6 +330,47 @@ func TestRead_HostileFilesAreNamedAndTheRestGoesOn(t *testing.T) {
 type pipeInfo struct{ fs.FileInfo }
 
 func (pipeInfo) Mode() fs.FileMode { return fs.ModeNamedPipe }
+
+// panicking is information and an error whose methods panic.
+type panicking struct{ fs.FileInfo }
+
+func (panicking) Size() int64   { panic("size") }
+func (panicking) Error() string { panic("error") }
+func (panicking) Is(error) bool { panic("is") }
+
+// The information was asked with the lock, outside of what guards calls: a panic ended the process.
+func TestWatch_InformationThatPanicsIsLogged(t *testing.T) {
+	for name, stat := range map[string]func(fs.FileInfo) (fs.FileInfo, error){
+		"information": func(i fs.FileInfo) (fs.FileInfo, error) { return panicking{i}, nil },
+		"no error":    func(fs.FileInfo) (fs.FileInfo, error) { return nil, (*fs.PathError)(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var armed atomic.Bool
+			h := &hostile{FS: gallery(t), evil: art("a")}
+			h.stat = func(i fs.FileInfo) (fs.FileInfo, error) {
+				if armed.Load() {
+					return stat(i)
+				}
+				return i, nil
+			}
+			r := newRig(t, h, 1, 0, func(c *Config) { c.Watch = time.Millisecond })
+			k := r.picture("a", 0)
+			r.run()
+			armed.Store(true)
+			within(t, soon, "looking", func() {
+				for r.Stats().Failures == 0 {
+					time.Sleep(time.Millisecond)
+					r.Poll()
+				}
+			})
+			want(t, k, Loaded)
+			if err := k.Err(); err == nil || !strings.Contains(err.Error(), "the old one stays: the file system panicked: ") {
+				t.Errorf("the error is %v", err)
+			}
+			r.check(t)
+		})
+	}
+}
 
 // lyingInfo says another size than the file has.
 type lyingInfo struct {

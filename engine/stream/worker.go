@@ -154,9 +154,9 @@ func (w *worker) work(i uint32) {
 		k.unseen(value)
 		s.vacate(i)
 		s.announce()
-	case errors.Is(err, errStarved): // again, when the cancellation is acknowledged
+	case w.stop == errStarved: // again, when the cancellation is acknowledged
 		s.enqueue(i)
-	case errors.Is(err, errNoBudget):
+	case w.stop == errNoBudget:
 		s.await(i)
 	case err != nil:
 		s.fail(i, during, err)
@@ -312,14 +312,19 @@ func (w *worker) lookAround() {
 	}
 	name, seq, before := e.name, e.seq, e.stamp
 	w.watching, w.stop = name, nil
-	var info fs.FileInfo
+	var now stamp
 	var err error
 	s.unlocked(func() {
-		err = w.ask("Stat", func() (err error) {
-			if info, err = fs.Stat(s.cfg.FS, name); err == nil && info == nil {
-				err = errors.New("the call of Stat gave neither information nor error")
+		err = w.ask("Stat", func() error {
+			info, err := fs.Stat(s.cfg.FS, name)
+			switch {
+			case err != nil:
+				return reason(err)
+			case info == nil:
+				return errors.New("the call of Stat gave neither information nor error")
 			}
-			return err
+			now = stampOf(info) // it calls methods of the file system
+			return nil
 		})
 	})
 	if w.lost {
@@ -331,14 +336,14 @@ func (w *worker) lookAround() {
 	}
 	switch {
 	case err == nil:
-		if e.missing || !before.equal(stampOf(info)) {
+		if e.missing || !before.equal(now) {
 			e.changed, e.missing = true, false
 			s.changed++
 			s.announce()
 		}
 	case e.state == Loaded && !e.missing:
 		e.missing = true
-		e.err = &LoadError{Kind: e.kind.name, Name: name, During: "looking for a change, the old one stays", Err: reason(err)}
+		e.err = &LoadError{Kind: e.kind.name, Name: name, During: "looking for a change, the old one stays", Err: err}
 		s.log(e.err)
 	}
 }
