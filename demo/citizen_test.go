@@ -91,6 +91,10 @@ func TestPaths_EachIsTriedBeforePlay(t *testing.T) {
 			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
+	free := filepath.Join(dir, "a.json")
+	if code, _, errs := demo("-headless", "-ticks", "60", "-stats", free, "-trace", free); code != 1 || !strings.Contains(errs, "name two") {
+		t.Errorf("exit %d, %q", code, errs)
+	}
 	folder := filepath.Join(dir, "folder.json")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)

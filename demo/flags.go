@@ -368,7 +368,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	case o.stats != "" && o.stats != "-" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
 		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
 	}
-	if problem := cmp.Or(o.checkMemory(given, browser), o.badSynctest(given), o.badRecord(given), o.unwritten(given), o.twice()); problem != "" {
+	if problem := cmp.Or(o.checkMemory(given, browser), o.badSynctest(given), o.badRecord(given), o.unwritten(given)); problem != "" {
 		return problem
 	}
 	if ticks = o.wantTicks; ticks > 0 {
@@ -411,23 +411,6 @@ func (o *options) unwritten(given map[string]bool) string {
 		if given[name] {
 			return fmt.Sprintf("-%s does not go with -synctest and -rollback, which print what they measure", name)
 		}
-	}
-	return ""
-}
-
-// twice names two flags that write the same file, or nothing.
-func (o *options) twice() string {
-	var before [][2]string
-	for _, w := range [][2]string{{"capture", o.capture}, {"profile", o.profile}, {"record", o.record}, {"screenshot", o.screenshot}, {"stats", o.stats}, {"trace", o.trace.path}, {"wav", o.wav}} {
-		if w[1] == "" || w == [2]string{"stats", "-"} {
-			continue
-		}
-		for _, b := range before {
-			if sameFile(b[1], w[1]) {
-				return fmt.Sprintf("-%s and -%s write one file, %s: name two", b[0], w[0], w[1])
-			}
-		}
-		before = append(before, w)
 	}
 	return ""
 }

@@ -92,8 +92,6 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-headless -rollback -stats a.json", "-stats does not go with -synctest and -rollback"},
 		{"-headless -synctest 8 -record a", "-record"},
 		{"-headless -synctest 8 -wav a.wav", "-wav does not go with -synctest and -rollback"},
-		{"-headless -stats a.json -trace ./a.json", "-stats and -trace write one file, ./a.json: name two"},
-		{"-headless -record a -profile a", "-profile and -record write one file, a: name two"},
 	} {
 		code, stdout, stderr := demo(strings.Fields(c.args)...)
 		if code != 2 || !strings.Contains(stderr, c.want) || stdout != "" {

@@ -121,7 +121,8 @@ func run(args []string, out io.Writer) error {
 	if o.rows == "" && !o.long && !o.check {
 		chosen = slices.DeleteFunc(chosen, func(r row) bool { return r.long })
 	}
-	if err := settle.Writable(o.json, o.md, o.svg); err != nil {
+	files := slices.DeleteFunc([]string{o.json, o.md, o.svg}, func(name string) bool { return name == "-" })
+	if err := errors.Join(cmdline.Writable(files...), settle.Marked(o.md, tableBegins, tableEnds)); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
 	results, err := o.results(chosen)

@@ -19,6 +19,8 @@ func TestRun_RefusesWhatItCannotDo(t *testing.T) {
 		{"-placements 0", cmdline.ErrUsage.Error()},
 		{"-rows nosuch", `no row begins with "nosuch"`},
 		{"-child nosuch", `there is no row "nosuch"`},
+		{"-md go.mod", "go.mod has no lines"}, // it was found after the measurement
+		{"-json new.x -svg new.x", "cannot write new.x: it is the same file as new.x; name two"},
 	} {
 		if err := run(strings.Fields(c.args), io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.args, err)

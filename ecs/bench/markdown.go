@@ -55,6 +55,11 @@ func earlier(name string) (results []result, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &results)
 	}
+	for i, r := range results {
+		if err == nil && r.Missing == "" && r.side(ours) == nil {
+			err = fmt.Errorf("%s: result %d lacks the side %s; allowed is what -json has written", name, i, ours)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("bench: -from: %w", err)
 	}

@@ -59,11 +59,18 @@ func TestMerge_PutsFreshRowsInThePlaceOfOldOnes(t *testing.T) {
 	}
 }
 
-// A pipe blocked -from, and /dev/zero filled the memory.
-func TestEarlier_RefusesWhatIsNoPlainFile(t *testing.T) {
+// A pipe blocked -from, /dev/zero filled the memory, and another JSON file was a nil pointer.
+func TestEarlier_RefusesForeignFiles(t *testing.T) {
 	for _, name := range []string{t.TempDir(), os.DevNull} {
 		if _, err := earlier(name); err == nil || !strings.Contains(err.Error(), "allowed is a plain file") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	foreign := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(foreign, []byte(`[{"Row":"new"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := earlier(foreign); err == nil || !strings.Contains(err.Error(), "result 0 lacks the side strata; allowed is what -json has written") {
+		t.Error(err)
 	}
 }

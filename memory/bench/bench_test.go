@@ -28,6 +28,15 @@ func open(t *testing.T, o options) *bench {
 	return b
 }
 
+// A file without places for the tables was found after the measurement.
+func TestRun_RefusesFilesBeforeItMeasures(t *testing.T) {
+	for args, want := range map[string]string{"-md go.mod": "go.mod has no lines", "-json new.x -state new.x": "cannot write new.x: it is the same file"} {
+		if err := run(strings.Fields(args), io.Discard); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 // The whole way: every side of every workload is built, runs, and does the same work.
 func TestRun_ShortComparesEverySide(t *testing.T) {
 	open(t, options{})

@@ -154,7 +154,7 @@ func run(args []string, out io.Writer) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("no workload begins with %q", o.rows)
 	}
-	if err := settle.Writable(o.json, o.md, o.state); err != nil {
+	if err := errors.Join(cmdline.Writable(o.json, o.md, o.state), settle.Marked(o.md, tablesBegin, tablesEnd)); err != nil {
 		return err
 	}
 	b, err := newBench(o)

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // A state is the file of -state: what was measured so far, and by what.
@@ -81,10 +83,7 @@ func (o options) keep(results []result) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(o.state+".part", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(o.state+".part", o.state)
+	return atomicfile.Write(o.state, func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
 // runOf says where the figures of a test come from.

@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,9 @@ func TestReplace_KeepsTheLinesAndWhatSurroundsThem(t *testing.T) {
 		}
 	}
 	write("before\n<a>\nold\n<b>\nafter\n")
+	if err := errors.Join(Marked(name, "<a>", "<b>"), Marked("", "<a>", "<b>")); err != nil {
+		t.Error(err)
+	}
 	for range 2 { // the second time it finds its own text
 		if err := Replace(name, "<a>", "<b>", "new\n"); err != nil {
 			t.Fatal(err)
@@ -87,28 +91,15 @@ func TestReplace_KeepsTheLinesAndWhatSurroundsThem(t *testing.T) {
 		if err := Replace(name, "<a>", "<b>", "new\n"); err == nil || !strings.Contains(err.Error(), `no lines "<a>" and "<b>"`) {
 			t.Errorf("%q: %v", bad, err)
 		}
+		if Marked(name, "<a>", "<b>") == nil {
+			t.Errorf("%q counts as marked", bad)
+		}
 		if got, _ := os.ReadFile(name); string(got) != bad {
 			t.Errorf("the file is now %q", got)
 		}
 	}
 	if err := Replace(name+"x", "<a>", "<b>", ""); !os.IsNotExist(err) {
 		t.Error(err)
-	}
-}
-
-// A command measured for an hour, and then could not write its figures.
-func TestWritable_RefusesFoldersAndMissingOnes(t *testing.T) {
-	dir := t.TempDir()
-	if err := Writable("", "-", filepath.Join(dir, "a.json")); err != nil {
-		t.Error(err)
-	}
-	for _, bad := range []string{dir, filepath.Join(dir, "none", "a.json"), os.DevNull} {
-		if err := Writable("", bad); err == nil || !strings.Contains(err.Error(), "cannot write "+bad) {
-			t.Errorf("%s: %v", bad, err)
-		}
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

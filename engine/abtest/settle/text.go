@@ -2,11 +2,10 @@ package settle
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -14,41 +13,35 @@ import (
 // of `ends`. Both stay. The new text must end with a newline. If the file has no such places, Replace returns an error
 // and changes nothing.
 func Replace(name, begins, ends, text string) error {
-	old, err := os.ReadFile(name)
+	before, after, err := around(name, begins, ends)
 	if err != nil {
 		return err
 	}
-	before, rest, first := bytes.Cut(old, []byte(begins+"\n"))
-	_, after, last := bytes.Cut(rest, []byte(ends))
-	if !first || !last {
-		return fmt.Errorf("%s has no lines %q and %q to put the table between", name, begins, ends)
-	}
-	var b bytes.Buffer
-	b.Write(before)
-	b.WriteString(begins + "\n" + text + ends)
-	b.Write(after)
-	return os.WriteFile(name, b.Bytes(), 0o644)
+	return os.WriteFile(name, slices.Concat(before, []byte(text), after), 0o644)
 }
 
-// Writable returns an error if no file can be written at one of the paths. A command calls it before it measures: later
-// its figures would be lost. The paths "" and "-" count as writable. A path that exists must be a plain file.
-func Writable(paths ...string) error {
-	for _, path := range paths {
-		if path == "" || path == "-" {
-			continue
-		}
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("cannot write %s: allowed is a plain file", path)
-		}
-		f, err := os.CreateTemp(filepath.Dir(path), ".strata-*")
-		if err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-		if err != nil {
-			return fmt.Errorf("cannot write %s: %w", path, err)
-		}
+// Marked returns the error that [Replace] would return for a file without its places. A command calls Marked before it
+// measures, because its figures would be lost later. For the name "" the result is nil.
+func Marked(name, begins, ends string) error {
+	if name == "" {
+		return nil
 	}
-	return nil
+	_, _, err := around(name, begins, ends)
+	return err
+}
+
+// around returns the parts of a file before and after the text of Replace, with begins and ends.
+func around(name, begins, ends string) (before, after []byte, err error) {
+	old, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, rest, first := bytes.Cut(old, []byte(begins+"\n"))
+	at := bytes.Index(rest, []byte(ends))
+	if !first || at < 0 {
+		return nil, nil, fmt.Errorf("%s has no lines %q and %q to put the table between", name, begins, ends)
+	}
+	return old[:len(old)-len(rest)], rest[at:], nil
 }
 
 // Machine returns the Go version, the system and the processors of this process in one line.

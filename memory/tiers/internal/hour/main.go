@@ -47,39 +47,27 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	hours := fs.Float64("hours", 1, "simulated hours, from 0.05 to 24")
 	fs.Uint64Var(&o.Seed, "seed", 1, "chooses sizes, lifetimes and the number of live blocks")
 	fs.BoolVar(&o.Levels, "levels", true, "levels of three minutes, at whose end nearly everything dies")
-	fs.Func("svg", "write the curve to `FILE`.svg", target(&o.svg, ".svg"))
-	fs.Func("csv", "write a line per simulated second to `FILE`.csv", target(&o.csv, ".csv"))
+	fs.Func("svg", "write the curve to `FILE`.svg", named(&o.svg, ".svg"))
+	fs.Func("csv", "write a line per simulated second to `FILE`.csv", named(&o.csv, ".csv"))
 	if err := cmdline.Parse(fs, args, usage); err != nil {
 		return o, err
 	}
 	if fs.NArg() > 0 || !(*hours >= 0.05 && *hours <= 24) {
 		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-hours %v and %d more arguments; allowed are 0.05 to 24 hours, and none", *hours, fs.NArg()))
 	}
+	if err := cmdline.Writable(o.svg, o.csv); err != nil {
+		return o, cmdline.Wrong(fs, usage, err.Error())
+	}
 	o.Frames, o.scale = int(*hours*framesPerHour), whole
 	return o, nil
 }
 
-// target returns the Set of a flag for a file to write. It refuses what could not be written after the hours: a folder, a
-// folder that is missing, and a pipe or device, which the file would replace. The names of two flags end differently, so
-// no file replaces the other.
-func target(to *string, ends string) func(string) error {
+// named returns the Set of a flag for a file to write. The names of two flags end differently.
+func named(to *string, ends string) func(string) error {
 	return func(name string) error {
-		info, err := os.Stat(name)
-		switch {
-		case !strings.EqualFold(filepath.Ext(name), ends):
+		if *to = name; !strings.EqualFold(filepath.Ext(name), ends) {
 			return errors.New("the name must end in " + ends)
-		case err == nil && !info.Mode().IsRegular():
-			return errors.New("allowed is a plain file")
-		case err == nil || errors.Is(err, os.ErrNotExist):
-			var f *os.File
-			if f, err = os.CreateTemp(filepath.Dir(name), ".hour-*"); err == nil {
-				err = errors.Join(f.Close(), os.Remove(f.Name()))
-			}
 		}
-		if err != nil {
-			return fmt.Errorf("allowed is a file that can be written: %w", err)
-		}
-		*to = name
 		return nil
 	}
 }

@@ -78,9 +78,9 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"-hours x": "from 0.05 to 24", "-minutes=3": "allowed: -csv, -hours",
-		"-csv " + dir + "a.csv": "-csv: allowed is a plain file\n", "-svg " + os.DevNull: "the name must end in .svg\n",
-		"-svg " + dir + "no/h.svg": "allowed is a file that can be written: ", "-svg " + dir + "s -csv " + dir + "s": "-svg: the name must end in .svg\n",
-		"-csv " + dir + strings.Repeat("x", 300) + ".csv": "allowed is a file that can be written: ",
+		"-csv " + dir + "a.csv": dir + "a.csv: it is a folder; allowed is a plain file\n", "-svg " + os.DevNull: "the name must end in .svg\n",
+		"-svg " + dir + "no/h.svg": "cannot write " + dir + "no/h.svg: ", "-svg " + dir + "s -csv " + dir + "s": "-svg: the name must end in .svg\n",
+		"-csv " + dir + strings.Repeat("x", 300) + ".csv": ".csv: file name too long\n",
 	} {
 		var usage bytes.Buffer
 		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || !strings.Contains(usage.String(), want) {
