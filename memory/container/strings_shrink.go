@@ -80,6 +80,24 @@ func (s *Strings) Shrink(sp *Space) error {
 // pack moves the texts of each rung to its first pages, as many as they need. The pages behind are left as Clear leaves
 // them: in the chain and without a text. The dead ids of their slots become bare.
 func (s *Strings) pack(sp *Space) {
+	extra := s.markExtra(sp)
+	if !extra && s.bare == 0 {
+		return
+	}
+	texts := s.texts.Slice(sp)
+	for i := range texts {
+		if x := &texts[i]; x.refs == 0 && x.at != nowhere && s.page(sp, x.at).extra != 0 {
+			x.at = nowhere
+		}
+	}
+	s.list(sp)
+	s.moveTexts(sp, texts)
+	s.dropIds(texts)
+	s.list(sp)
+}
+
+// markExtra marks the pages that the live texts do not need, and reports whether there are any.
+func (s *Strings) markExtra(sp *Space) (any bool) {
 	var live [rungs]uint32
 	texts := s.texts.Slice(sp)
 	for i := range texts {
@@ -89,19 +107,14 @@ func (s *Strings) pack(sp *Space) {
 			}
 		}
 	}
-	moves := s.bare != 0
 	for k := range s.rungs {
-		moves = s.keep(sp, &s.rungs[k], live[k]) || moves
+		any = s.keep(sp, &s.rungs[k], live[k]) || any
 	}
-	if !moves {
-		return
-	}
-	for i := range texts {
-		if x := &texts[i]; x.refs == 0 && x.at != nowhere && s.page(sp, x.at).extra != 0 {
-			x.at = nowhere
-		}
-	}
-	s.list(sp)
+	return any
+}
+
+// moveTexts moves the texts of extra pages to the slots of dead ids, which become bare.
+func (s *Strings) moveTexts(sp *Space, texts []text) {
 	for i := range texts {
 		x := &texts[i]
 		if x.refs == 0 {
@@ -117,7 +130,11 @@ func (s *Strings) pack(sp *Space) {
 			r.dead, x.at, to.at = to.n, to.at, nowhere
 		}
 	}
-	// The lowest dead ids get the slots that are left, so that the others are at the end of the list, if they can be.
+}
+
+// dropIds gives the slots of dead ids to the lowest dead ids, so that the bare ones are at the end of the list, if they
+// can be, and drops these.
+func (s *Strings) dropIds(texts []text) {
 	for low, high := 0, len(texts)-1; ; low, high = low+1, high-1 {
 		for low < high && !texts[low].bare() {
 			low++
@@ -133,7 +150,6 @@ func (s *Strings) pack(sp *Space) {
 	for s.texts.n > 0 && texts[s.texts.n-1].bare() {
 		s.texts.n--
 	}
-	s.list(sp)
 }
 
 // keep decides which pages of a rung its live texts need, and marks the other ones in use as extra. It reports whether

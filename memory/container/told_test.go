@@ -92,7 +92,7 @@ func TestClone_OfWhatChangesMeanwhileIsOfWhatThereIsThen(t *testing.T) {
 	}
 }
 
-func TestStrings_AClearInTheMidstOfAnInternIsRefused(t *testing.T) {
+func TestStrings_ClearAndShrinkDuringInternPanic(t *testing.T) {
 	h, _ := heap(t)
 	a := &told{Heap: h}
 	sp := space(t, a)
@@ -101,6 +101,7 @@ func TestStrings_AClearInTheMidstOfAnInternIsRefused(t *testing.T) {
 		text := fmt.Sprint("a text of some length: ", i)
 		a.tell = func() {
 			memtest.Misuse(t, func() { s.Clear(sp) }, "container.Space", "while it works for a container")
+			memtest.Misuse(t, func() { _ = s.Shrink(sp) }, "container.Space", "while it works for a container")
 		}
 		id, err := s.Intern(sp, text)
 		must(t, errors.Join(err, s.Check(sp)))
