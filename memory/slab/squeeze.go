@@ -88,13 +88,8 @@ func (h *Heap) release(ci uint8) (units uintptr) {
 		h.tally.of[h.spanOf(off)]++
 	}
 	for _, off := range c.free() {
-		first := uintptr(h.spanOf(off))
-		if h.tally.of[first] == emptied {
-			continue
-		}
-		if n := h.unitsOf(first); uint32(h.tally.of[first]) == h.carvedIn(first, n) {
-			h.condemnSpan(s, first, n)
-			units += n
+		if first := h.spanOf(off); h.tally.of[first] != emptied {
+			units += h.condemnSpan(uintptr(first))
 		}
 	}
 	if s.looked = c.frees(); units == 0 {

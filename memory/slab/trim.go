@@ -86,25 +86,26 @@ func (h *Heap) unitsOf(first uintptr) (n uintptr) {
 // condemn marks the spans whose carved blocks are all free.
 func (h *Heap) condemn() (units uintptr) {
 	for i := range h.limit / unitGranules {
-		if h.place[i] != 0 {
-			continue
-		}
-		s, n := &h.shapes[h.owned[i]], h.unitsOf(i)
-		h.short.examined++
-		if uint32(h.tally.of[i]) == h.carvedIn(i, n) {
-			h.condemnSpan(s, i, n)
-			units += n
+		if h.place[i] == 0 {
+			h.short.examined++
+			units += h.condemnSpan(i)
 		}
 	}
 	return units
 }
 
-// condemnSpan marks the span of n units from first on, which the class has no longer.
-func (h *Heap) condemnSpan(s *shape, first, n uintptr) {
+// condemnSpan marks the span that starts at first if its carved blocks are all free, and returns its units. The class
+// then has the span no longer.
+func (h *Heap) condemnSpan(first uintptr) (units uintptr) {
+	n, s := h.unitsOf(first), &h.shapes[h.owned[first]]
+	if uint32(h.tally.of[first]) != h.carvedIn(first, n) {
+		return 0
+	}
 	h.undo.note(h, first, n)
 	h.tally.of[first] = emptied
 	s.units -= uint32(n)
 	s.blocks -= uint32(n*unitGranules) / s.size
+	return n
 }
 
 // carvedIn returns how many blocks of the span of n units from first on exist.
