@@ -140,6 +140,13 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 // MakeSliceIn is [MakeSlice] for a Growing. The error is memory.ErrTooLarge if n is negative, if n times the size of T
 // overflows, or if t is the zero Type. All other errors are those of [Growing.Alloc].
 func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
+	s, err := MakeSliceUninitIn(g, t, n)
+	clear(s)
+	return s, err
+}
+
+// MakeSliceUninitIn is [MakeSliceIn] without zeroing: the values are undefined. It returns the errors of MakeSliceIn.
+func MakeSliceUninitIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
 		g.lin.failures++
@@ -149,9 +156,7 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := unsafe.Slice((*T)(p), n)
-	clear(s)
-	return s, nil
+	return unsafe.Slice((*T)(p), n), nil
 }
 
 // Free frees a block, as [Linear.Free], and panics as Linear.Free does. Free reclaims the bytes of the block only if it

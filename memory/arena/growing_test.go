@@ -185,6 +185,24 @@ func TestGrowing_TypedHelpersZero(t *testing.T) {
 	}
 }
 
+func TestGrowing_UninitSliceIsNotZeroed(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{})
+	s, err := MakeSliceIn(g, vecType, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s {
+		s[i] = vec{7, 7, 7}
+	}
+	g.Reset()
+	if s, err = MakeSliceUninitIn(g, vecType, 1000); err != nil || len(s) != 1000 || s[999] == (vec{}) {
+		t.Errorf("%d values, %v, %v", len(s), s[999], err)
+	}
+	if s, err := MakeSliceUninitIn(g, vecType, -1); s != nil || err != memory.ErrTooLarge {
+		t.Errorf("-1 values: %v, %v", s, err)
+	}
+}
+
 func TestGrowing_MarksAndHooks(t *testing.T) {
 	g := newGrowing(t, nil, GrowingConfig{})
 	m := g.Mark()

@@ -91,7 +91,7 @@ func (t *table) get(a *arena.Growing, key []byte) ([]byte, error) {
 	if !ok || e == nil {
 		return nil, nil
 	}
-	b, err := arena.MakeSliceIn(a, byteType, e.value.Len())
+	b, err := arena.MakeSliceUninitIn(a, byteType, e.value.Len())
 	copy(b, e.value.Slice(t.sp))
 	return b, err
 }
