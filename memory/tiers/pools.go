@@ -13,7 +13,9 @@ import (
 )
 
 // A Pool is a member of the pools tier, such as a [pool.Pool]. The manager calls the methods on the game goroutine,
-// Stats at any time: Stats must change nothing. If the Pool is also a memory.Checker, Manager.Check calls its Check.
+// Stats at any time: Stats must change nothing. No other goroutine may use a registered pool, for example to load a
+// level: it would race with the Stats of a meter or an overlay in each frame. If the Pool is also a memory.Checker,
+// Manager.Check calls its Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()
