@@ -48,8 +48,8 @@ import (
 // type is the difference, and the value is not compared. A variable with two paths is named by the first. There are at
 // most 64 differences.
 //
-// Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. No goroutine
-// may change the data while the audit reads.
+// Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. So ignore large
+// tables that never change. No goroutine may change the data while the audit reads.
 func Fields(ignore []string, roots ...any) func() func() []save.Difference {
 	a := &audit{ignore: ignore, plans: map[reflect.Type][]int{}, embeds: map[reflect.Type]bool{}}
 	for _, r := range roots {
