@@ -47,6 +47,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // options are the flags.
@@ -64,7 +66,7 @@ type options struct {
 	verbose bool
 }
 
-func parse(args []string) (options, error) {
+func parse(args []string, fault io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	f.StringVar(&o.root, "root", "", "the repository; default: the parent of the .ci that this runs in")
@@ -78,19 +80,14 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.keep, "keep", false, "kills stay valid when the package has changed, survivors are run again")
 	f.BoolVar(&o.write, "write", false, "append unexplained survivors to their file")
 	f.BoolVar(&o.verbose, "v", false, "print each mutant and what killed it")
-	f.SetOutput(io.Discard) // main prints the error, in one line
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			f.SetOutput(os.Stderr)
-			f.PrintDefaults()
-		}
+	if err := cmdline.Parse(f, args, fault); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: packages are named with -pkg", f.Arg(0))
+		return o, cmdline.Wrong(f, fault, fmt.Sprintf("unexpected argument %q: packages are named with -pkg", f.Arg(0)))
 	}
-	if o.n < 0 || o.workers < 1 {
-		return o, errors.New("-n is at least 0, -p at least 1")
+	if o.n < 0 || o.workers < 1 || o.budget < 0 || o.least <= 0 {
+		return o, cmdline.Wrong(f, fault, fmt.Sprintf("-n %d -p %d -budget %v -timeout %v; allowed are at least 0, at least 1, at least 0 and above 0", o.n, o.workers, o.budget, o.least))
 	}
 	var err error
 	if o.root == "" {
@@ -108,11 +105,13 @@ func parse(args []string) (options, error) {
 }
 
 func main() {
-	o, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
+	o, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		return
-	}
-	if err != nil {
+	case errors.Is(err, cmdline.ErrUsage): // the reason is printed
+		os.Exit(2)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
 	}

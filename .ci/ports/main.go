@@ -38,7 +38,7 @@ func run(root string, ports []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	for _, p := range ports {
-		if system, arch, ok := strings.Cut(p, "/"); !ok || system == "" || arch == "" {
+		if system, arch, ok := strings.Cut(p, "/"); !ok || system == "" || arch == "" || strings.Contains(arch, "/") {
 			fmt.Fprintf(stderr, "ports: %q is no port: GOOS/GOARCH, as go tool dist list prints them\n", p)
 			return 2
 		}

@@ -90,7 +90,7 @@ func TestRun_WhatCannotBeCheckedIsNoSuccess(t *testing.T) {
 	if code, said := says(t, dir, "windows/vax"); code != 1 || said == "" {
 		t.Errorf("a processor that is none: exit %d, %q", code, said)
 	}
-	for _, ports := range [][]string{nil, {"windows"}, {"/amd64"}} {
+	for _, ports := range [][]string{nil, {"windows"}, {"/amd64"}, {"linux/386/x"}} {
 		if code, said := says(t, dir, ports...); code != 2 || !strings.Contains(said, "GOOS/GOARCH") {
 			t.Errorf("%q: exit %d, %q", ports, code, said)
 		}

@@ -76,6 +76,9 @@ func run(out, only string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := matched(only, shots(screens), os.Stderr); err != nil {
+		return err
+	}
 	var errs []error
 	for _, s := range sizes {
 		var files []string
@@ -102,6 +105,23 @@ func run(out, only string, stdout io.Writer) error {
 		fmt.Fprint(stdout, describe(sheet, files, s.cols))
 	}
 	return errors.Join(errs...)
+}
+
+// matched returns an error if -only selects no picture.
+func matched(only string, all []shot, fault io.Writer) error {
+	var formats, names []string
+	for _, s := range sizes {
+		formats = append(formats, s.size)
+		for _, p := range all {
+			if strings.Contains(s.size+"-"+p.name, only) {
+				return nil
+			}
+		}
+	}
+	for _, p := range all {
+		names = append(names, p.name)
+	}
+	return cmdline.Wrong(flag.NewFlagSet("sheet", flag.ContinueOnError), fault, fmt.Sprintf("-only %.40q: no picture has this in its name; allowed are parts of SIZE-NAME, with the sizes %s and the names %s", only, strings.Join(formats, ", "), strings.Join(names, ", ")))
 }
 
 // screensOf asks the game for the names of its screens: it lists them if one is unknown.

@@ -22,6 +22,20 @@ func TestParse_RefusesArguments(t *testing.T) {
 	}
 }
 
+// It was exit 0.
+func TestMatched_RefusesATextOfNoName(t *testing.T) {
+	all := shots([]string{"title"})
+	var fault bytes.Buffer
+	for _, good := range []string{"", "title", sizes[0].size + "-heat", "ember"} {
+		if err := matched(good, all, &fault); err != nil {
+			t.Errorf("%q: %v, %s", good, err, &fault)
+		}
+	}
+	if err := matched("Title", all, &fault); !errors.Is(err, cmdline.ErrUsage) || !strings.Contains(fault.String(), sizes[0].size) || !strings.HasSuffix(fault.String(), all[len(all)-1].name+"\n") {
+		t.Errorf("%v, %q", err, &fault)
+	}
+}
+
 func TestSheet_LaysPicturesOutInRows(t *testing.T) {
 	dir := t.TempDir()
 	var files []string

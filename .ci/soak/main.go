@@ -74,6 +74,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	if o.ops < 1 || o.segment < 1 || o.check < 1 || o.budget < 0 || o.only < -1 {
 		return o, cmdline.Wrong(f, out, fmt.Sprintf("-ops %d -segment %d -check %d -budget %v -only %d; allowed are at least 1, 1, 1, 0 and -1", o.ops, o.segment, o.check, o.budget, o.only))
 	}
+	if o.only >= o.segments() {
+		return o, cmdline.Wrong(f, out, fmt.Sprintf("-only %d; allowed are -1, and 0 to %d with -ops %d -segment %d", o.only, o.segments()-1, o.ops, o.segment))
+	}
 	if o.only >= 0 {
 		o.dir = ""
 	}
@@ -82,6 +85,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	}
 	return o, nil
 }
+
+// segments is the number of segments of a subject.
+func (o *options) segments() int { return (o.ops-1)/o.segment + 1 }
 
 // choose returns the subjects that names lists. A prefix selects all that begin with it: slab means every class
 // table.
@@ -111,7 +117,7 @@ func choose(names string) (chosen []subject, err error) {
 // soak plays the segments round by round, so that a small budget includes every subject, and prints a row for each.
 func (o *options) soak(st *state, stdout, stderr io.Writer) int {
 	began, failed := time.Now(), false
-	for k := range (o.ops + o.segment - 1) / o.segment {
+	for k := range o.segments() {
 		for _, f := range o.subjects {
 			p := st.of(f.name)
 			over := o.budget > 0 && time.Since(began) > o.budget

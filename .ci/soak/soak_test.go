@@ -38,6 +38,8 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 	}{
 		{[]string{"-family", "slabs"}, "choose from all, linear, growing"},
 		{[]string{"-ops", "0"}, "are at least 1"},
+		{[]string{"-ops", "10", "-only", "1"}, "-only 1; allowed are -1, and 0 to 0 with -ops 10"}, // it played nothing, and reported success
+		{[]string{"-ops", "9223372036854775807", "-segment", "9223372036854775807", "-only", "1"}, "0 to 0 with"},
 		{[]string{"now"}, `unexpected argument "now"`},
 		{[]string{"-nonsense"}, "flag provided but not defined"},
 	} {
@@ -63,11 +65,13 @@ func TestSoak_GoesOnWhereItStopped(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	if err := os.WriteFile(files[0], []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, stderr := soak(args...); code != 1 || !strings.Contains(stderr, "remove it to begin again") {
-		t.Errorf("a damaged state: exit %d, %q", code, stderr)
+	for _, damaged := range []string{"{", `{"seed":1,"ops":4000,"segment_ops":1000,"families":null}`, `{"seed":2,"ops":4000,"segment_ops":1000,"families":{}}`} {
+		if err := os.WriteFile(files[0], []byte(damaged), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := soak(args...); code != 1 || !strings.Contains(stderr, "remove it to begin again") {
+			t.Errorf("a damaged state: exit %d, %q", code, stderr)
+		}
 	}
 }
 

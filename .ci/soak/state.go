@@ -45,7 +45,11 @@ func loadState(dir string, seed uint64, ops, segment int) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, st); err != nil {
+	err = json.Unmarshal(text, st)
+	if err == nil && (st.Seed != seed || st.Ops != ops || st.Segment != segment || st.Families == nil) {
+		err = fmt.Errorf("it is the state of -seed %d -ops %d -segment %d", st.Seed, st.Ops, st.Segment)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w; remove it to begin again", st.path, err)
 	}
 	return st, nil

@@ -94,8 +94,14 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 		return nil
 	})
 	err = cmdline.Parse(f, args, fault)
-	if o.args = f.Args(); err == nil && (o.rounds < 1 || len(o.args) > 0 && !o.objects) {
-		err = cmdline.Wrong(f, fault, fmt.Sprintf("-rounds %d and %d more arguments; allowed are at least 1, and none without -objects", o.rounds, len(o.args)))
+	rounds := false
+	f.Visit(func(f *flag.Flag) { rounds = rounds || f.Name == "rounds" })
+	switch o.args = f.Args(); {
+	case err != nil:
+	case o.collections && o.objects:
+		err = cmdline.Wrong(f, fault, "-collections counts objects, too: allowed is one of -collections and -objects")
+	case o.rounds < 1 || rounds && !o.collections || len(o.args) > 0 && !o.objects:
+		err = cmdline.Wrong(f, fault, fmt.Sprintf("-rounds %d and %d more arguments; allowed are at least 1 with -collections, and none without -objects", o.rounds, len(o.args)))
 	}
 	return o, err
 }

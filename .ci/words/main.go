@@ -29,6 +29,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func main() {
@@ -38,12 +40,15 @@ func main() {
 // run returns the exit code: 0 if nothing is wrong, 1 if something is, 2 if it cannot say.
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("words", flag.ContinueOnError)
-	flags.SetOutput(stderr)
 	root := flags.String("root", "../..", "the repository")
 	write := flags.Bool("write", false, "lower the ratchet and remove finished units from the list of units to do")
 	other := flags.Bool("other", false, "with units: list the mistakes in their other comments, too")
-	if err := flags.Parse(args); err != nil {
-		return 2
+	err := cmdline.Parse(flags, args, stderr)
+	if units := flags.NArg(); err == nil && (*write && units > 0 || *other && units == 0) {
+		err = cmdline.Wrong(flags, stderr, fmt.Sprintf("%d units; allowed are none with -write, and at least one with -other", units))
+	}
+	if err != nil {
+		return cmdline.Status("words", err, stderr)
 	}
 	tree, err := scan(*root)
 	if err != nil {

@@ -117,9 +117,14 @@ func TestRun_RefusesAnEmptyRecordingAndMissingTexts(t *testing.T) {
 		"no such file":           full,
 		"are wanted":             {"-dir", dir, "-name", "n"},
 		"without | and line end": append(full, "-kind", "a|b"),
+		"0 more arguments":       append(full, "-calls", "a", "-trace", "b"),
+		"1 more arguments":       append(full, "x"),
+		"-limit 0 and":           append(full, "-limit", "0"),
+		"for flag -limit":        append(full, "-limit", "x"),
 	} {
-		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %s", args, err, want)
+		var fault strings.Builder
+		if err := run(args, io.Discard, &fault); err == nil || !strings.Contains(err.Error()+fault.String(), want) {
+			t.Errorf("%v: %v, %s, want %s", args, err, &fault, want)
 		}
 	}
 }

@@ -9,7 +9,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,17 +16,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/trace"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "convert:", err)
-		os.Exit(1)
-	}
+	os.Exit(cmdline.Status("convert", run(os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
 }
 
-func run(args []string, out io.Writer) error {
+func run(args []string, out, fault io.Writer) error {
 	flags := flag.NewFlagSet("convert", flag.ContinueOnError)
 	calls := flags.String("calls", "", "the `file` of record.c; without it and -trace the trace is there already")
 	recorded := flags.String("trace", "", "instead of -calls: a trace in a `file`, which is compressed")
@@ -38,12 +35,15 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&r.kind, "kind", "", "of the program")
 	flags.StringVar(&r.program, "program", "", "its package and version")
 	flags.StringVar(&r.command, "command", "", "that was recorded")
-	if err := flags.Parse(args); err != nil {
+	if err := cmdline.Parse(flags, args, fault); err != nil {
 		return err
+	}
+	if flags.NArg() > 0 || *limit < 1 || *calls != "" && *recorded != "" {
+		return cmdline.Wrong(flags, fault, fmt.Sprintf("-limit %d and %d more arguments; allowed are at least 1, none, and one of -calls and -trace", *limit, flags.NArg()))
 	}
 	for _, cell := range []string{r.name, r.kind, r.program, r.command} {
 		if cell == "" || strings.ContainsAny(cell, "|\n") {
-			return fmt.Errorf("-name, -kind, -program and -command are wanted, without | and line ends: %.40q", cell)
+			return cmdline.Wrong(flags, fault, fmt.Sprintf("-name, -kind, -program and -command are wanted, without | and line ends: %.40q", cell))
 		}
 	}
 	file := filepath.Join(*dir, r.name+".trace")
