@@ -83,6 +83,7 @@ type record struct {
 	atLevel [Count]stats
 	atFrame [Count]stats
 	history [Count]ring
+	touched [Count]uint64 // bytes that are taken to be resident, as of the last Snapshot
 	rss     rssReader
 }
 

@@ -4,6 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/pool"
 )
 
 func TestRSS_IsTheSecondFieldInPages(t *testing.T) {
@@ -30,5 +33,56 @@ func TestRSS_IsTheSecondFieldInPages(t *testing.T) {
 	defer r.close()
 	if got := r.read(); got < 1<<20 || got%page != 0 {
 		t.Errorf("this process has %d resident bytes", got)
+	}
+}
+
+// Memory that a tier has freed stays resident until it is decommitted: a game that unloads is no growth of Untracked.
+func TestSnapshot_FreedMemoryIsNoPartOfUntracked(t *testing.T) {
+	m := newManager(t, small())
+	name := filepath.Join(t.TempDir(), "statm")
+	must(t, os.WriteFile(name, []byte("1 1000000\n"), 0o600))
+	f, err := os.Open(name)
+	must(t, err)
+	m.rss.close()
+	m.rss = rssReader{file: f, page: uint64(os.Getpagesize())}
+	b, err := pool.NewBlocks(m.PoolSource(), pool.BlocksConfig{Size: 16 << 10, Capacity: 64})
+	must(t, err)
+	m.AddPool("blocks", b)
+	var s Snapshot
+	// known returns what the tiers are taken to have resident.
+	known := func() uint64 {
+		m.Snapshot(&s)
+		return s.RSS - s.Untracked - (s.Go.Total - s.Go.Released)
+	}
+	must(t, m.BeginLevel())
+	must(t, m.BeginFrame())
+	none, mark := known(), m.Level().Mark()
+	var slots, blocks [64]unsafe.Pointer
+	for i := range slots {
+		slots[i], blocks[i] = alloc(t, b, 16<<10), alloc(t, m, 16<<10)
+	}
+	alloc(t, m.Level(), 1<<20)
+	alloc(t, m.Frame(), 100<<10)
+	full := known()
+	if want := none + 3<<20 + 100<<10; full < want || full > want+512<<10 {
+		t.Errorf("%d bytes before the blocks, %d with them; want about %d", none, full, want)
+	}
+	m.Level().Rewind(mark)
+	for i := range slots {
+		b.Put(slots[i])
+		m.Free(blocks[i], 16<<10)
+	}
+	if freed := known(); freed != full {
+		t.Errorf("%d bytes, all freed %d", full, freed)
+	}
+	must(t, b.Trim())
+	if trimmed := known(); trimmed+1<<20 != full {
+		t.Errorf("%d bytes, without the MiB of the pool %d", full, trimmed)
+	}
+	must(t, m.NextFrame())
+	must(t, m.NextFrame())
+	large := s.Tiers[Large].Committed // of which EndFrame returns some
+	if expired := known(); expired+large-s.Tiers[Large].Committed+1<<20 != full {
+		t.Errorf("%d bytes, %d when the frame has expired, and Large has returned %d", full, expired, large-s.Tiers[Large].Committed)
 	}
 }

@@ -22,8 +22,10 @@ type Snapshot struct {
 	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
 	// RSS is the resident bytes of the process. It is 0 if it is unknown, as on systems other than Linux and after
-	// Close. Untracked is RSS minus the bytes in use of all tiers and minus Go.Total without Go.Released, but at least 0.
-	// It estimates the memory of the binary, C libraries and the graphics driver.
+	// Close. Untracked estimates the memory of the binary, C libraries and the graphics driver. It is RSS minus Go.Total
+	// without Go.Released and minus what the tiers are taken to have resident, but at least 0. Of Slab, Large and Inbox
+	// that is Committed. Of the others it is the highest InUse of a Snapshot, as far as it is still committed. Untracked
+	// is too low by the memory in use that the program has not written to, and rises when the program writes to it.
 	RSS, Untracked uint64
 }
 
@@ -85,7 +87,11 @@ func (m *Manager) Snapshot(s *Snapshot) {
 			then := &m.atFrame[t] // with more, if a pool was removed since
 			s.Tiers[t].FrameAllocs, s.Tiers[t].FrameFrees = less(now.Allocs, then.Allocs), less(now.Frees, then.Frees)
 		}
-		known += now.InUse // committed but untouched memory is not resident
+		kept := &m.touched[t]
+		if *kept = max(now.InUse, min(*kept, now.Committed)); table[t].Freed == Never {
+			*kept = now.Committed // free blocks lie between live ones
+		}
+		known += *kept
 	}
 	if s.RSS > known {
 		s.Untracked = s.RSS - known

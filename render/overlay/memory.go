@@ -13,10 +13,10 @@ import (
 
 // accounts are what the panel of the process shows, as of the last change of figures.
 type accounts struct {
-	tiers    [tiers.Count]uint64
-	sum      uint64 // of the tiers
-	goTotal  uint64 // what the Go runtime has of the system, its own needs included
-	rss      uint64 // 0 where the system does not say
+	tiers    [tiers.Count]uint64 // bytes in use
+	sum      uint64              // of the tiers: what is resident of them, with freed memory; in use if rest is 0
+	goTotal  uint64              // what the Go runtime has of the system, its own needs included
+	rss      uint64              // 0 where the system does not say
 	rest     uint64
 	gpu      int64
 	library  ebiten.GraphicsLibrary
@@ -137,6 +137,9 @@ func (o *Overlay) sampleMemory() {
 		a.sum += a.tiers[t]
 	}
 	a.goTotal, a.rss, a.rest = s.Go.Total-s.Go.Released, s.RSS, s.Untracked
+	if a.rest > 0 {
+		a.sum = a.rss - a.goTotal - a.rest
+	}
 	var d ebiten.DebugInfo
 	ebiten.ReadDebugInfo(&d)
 	a.gpu, a.library = d.TotalGPUImageMemoryUsageInBytes, d.GraphicsLibrary
@@ -191,7 +194,11 @@ func (o *Overlay) drawMemory() {
 		p.Bytes(right, y, render.PanelText, v)
 	}
 	if o.own == nil {
-		row(2, render.PanelText, "tiers, in use", a.sum)
+		name := "tiers, with freed memory"
+		if a.rest == 0 {
+			name = "tiers, in use"
+		}
+		row(2, render.PanelText, name, a.sum)
 	} else if o.heap.Known {
 		row(2, render.PanelText, "Go heap, live", o.heap.Live)
 	} else {
@@ -272,9 +279,12 @@ func (o *Overlay) drawShares(y float32) {
 			x += share
 		}
 	}
+	free := a.sum
 	for t, v := range a.tiers {
 		put(tierColors[t], v)
+		free -= min(v, free)
 	}
+	put(render.PanelQuiet, free)
 	put(goColor, a.goTotal)
 	put(restColor, a.rest)
 }
