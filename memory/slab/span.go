@@ -108,6 +108,7 @@ func (h *Heap) takeSpan(s *shape) (r run, err error) {
 		}
 	}
 	if r := h.takeVacant(size, fair, want); r.units > 0 {
+		h.undo.broken = true // in a function that the source has called: they may be units of a condemned span
 		return r, nil
 	}
 	if h.undo.begin(h) {

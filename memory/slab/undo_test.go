@@ -262,3 +262,38 @@ func TestUndo_ALargerBudgetMeetsAKnownFailure(t *testing.T) {
 	memtest.MustAlloc(t, h, 64<<10, 16)
 	memtest.MustCheck(t, h)
 }
+
+// A function of OnSoft may allocate from a span that an Alloc has taken from another class, and panic: the other class
+// does not get the span back.
+func TestUndo_ASpanThatIsTakenMeanwhileStaysTaken(t *testing.T) {
+	limit := page.NewLimit(nil, 0)
+	h, err := New(limit, Config{Reserve: 4 << 20, MaxSize: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	h.Free(memtest.MustAlloc(t, h, 272, 16), 272)
+	for _, size := range []uintptr{180, 9032, 648} {
+		memtest.MustAlloc(t, h, size, 16)
+	}
+	var first unsafe.Pointer
+	limit.OnSoft(limit.Committed(), func(uintptr, uintptr) {
+		first = memtest.MustAlloc(t, h, 144, 16)
+		panic("told")
+	})
+	if r := panicOf(func() {
+		for err == nil {
+			_, err = h.Alloc(3048, 16)
+		}
+	}); r != "told" {
+		t.Errorf("%v, %v", r, err)
+	}
+	memtest.MustCheck(t, h)
+	limit.OnSoft(0, nil)
+	for range 100 {
+		if memtest.MustAlloc(t, h, 272, 16) == first {
+			t.Fatal("a block was returned twice")
+		}
+	}
+	memtest.MustCheck(t, h)
+}
