@@ -79,9 +79,10 @@ func (o Op) String() string {
 // instead. A tiers.Tag lacks all its blocks unless tiers.Config.Tags is set.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
-// the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
-// has changed. If several Counters share one heap, close the heap and not a Counter. To reset the heap, call Reset of
-// every Counter before the next Alloc: each call resets inner, and so frees the blocks of all Counters.
+// the Counter is closed nevertheless, and another Close tries again to close inner. The same is true if Close of inner
+// panics after it has freed blocks, as Stats of inner show. If it has freed none, nothing has changed. If several
+// Counters share one heap, close the heap and not a Counter. To reset the heap, call Reset of every Counter before the
+// next Alloc: each call resets inner, and so frees the blocks of all Counters.
 //
 // Alignment, zeroing and lifetimes are as in inner. The Counter belongs to one goroutine at a time, even if inner is
 // safe for concurrent use. Cost: two probes of a hash table for each Alloc and Free, and 16 bytes for each slot of the
@@ -145,7 +146,9 @@ func (c *counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 		c.twice(i, p, size)
 	}
 	if c.onEvent != nil {
-		c.reportOrFree(p, size)
+		if c.reportOrFree(p, size); c.closed { // OnEvent has closed the source, and called Stats
+			return nil, memory.ErrClosed
+		}
 	}
 	c.blocks.add(uintptr(p), size)
 	c.witness = p

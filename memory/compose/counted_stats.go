@@ -70,12 +70,26 @@ func (c *counted) forget() {
 	c.witness = nil
 }
 
-// Reset changes nothing here if inner panics, in a hook.
+// Reset changes nothing here if inner panics, as in a hook, before it has freed a block.
 func (c *counted) Reset() {
 	c.enter("Reset", nil, 0)
 	c.report(Event{Op: Emptied, Size: uintptr(c.blocks.sum)})
+	extra, returned := c.extra(), false
+	defer func() {
+		if returned || c.extra() < extra {
+			c.forget()
+		}
+	}()
 	c.in.resetter.Reset()
-	c.forget()
+	returned = true
+}
+
+// extra returns how many more blocks are live in inner than here. It falls if inner frees blocks of c.
+func (c *counted) extra() int {
+	if c.in.reporter == nil {
+		return 0
+	}
+	return int(c.in.reporter.Stats().Live) - c.blocks.n
 }
 
 func (c *counted) Trim() error {
@@ -90,11 +104,17 @@ func (c *counted) Close() (err error) {
 	if c.event {
 		c.refuse("Close", nil, 0)
 	}
+	extra, returned := c.extra(), false
+	defer func() {
+		if returned || c.extra() < extra {
+			c.forget()
+			c.closed = true
+		}
+	}()
 	if c.in.closer != nil {
 		err = c.in.closer.Close()
 	}
-	c.forget()
-	c.closed = true
+	returned = true
 	return err
 }
 

@@ -1,13 +1,17 @@
 package compose_test
 
 import (
+	"errors"
+	"io"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
+	"github.com/strata-go/strata/memory/stack"
 )
 
 // A slab cannot be closed while it commits, and stays open. A composition is closed nevertheless.
@@ -36,18 +40,24 @@ func TestAlloc_ACompositionThatTheSoftMarkClosesIsClosed(t *testing.T) {
 	}
 }
 
-// OnEvent may close the page source. Then the block of the event is gone.
+// OnEvent may close the page source. Then the block of the event is gone, also if OnEvent asks for Stats.
 func TestCounted_OnEventMayEndTheSource(t *testing.T) {
 	for _, ends := range []compose.Op{compose.Allocated, compose.Resized, compose.Freed} {
-		for live := range 2 {
+		for k := range 4 {
+			live, asks := k%2, k/2 == 1
 			src := memtest.NewMortal(t, nil, 4<<20)
 			var on compose.Op = 99
+			var a memory.Allocator
+			var err error
 			cfg := compose.CountedConfig{OnEvent: func(e compose.Event) {
-				if e.Op == on {
-					src.End(t)
+				if e.Op != on {
+					return
+				}
+				if src.End(t); asks {
+					a.(memory.StatsReporter).Stats()
 				}
 			}}
-			a, err := counted(cfg, newTLSF(1<<20))(src.Carve)
+			a, err = counted(cfg, newTLSF(1<<20))(src.Carve)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,4 +83,55 @@ func TestCounted_OnEventMayEndTheSource(t *testing.T) {
 			}
 		}
 	}
+}
+
+// If Close or Reset of inner panics after it has freed blocks, the Counter has none of them either.
+func TestCounted_APanicOfInnerLeavesNoFreedBlock(t *testing.T) {
+	for name, c := range map[string]struct {
+		open func(page.Source) (memory.Allocator, error)
+		call func(a memory.Allocator)
+	}{
+		"Close": {newStack, func(a memory.Allocator) { _ = a.(io.Closer).Close() }},
+		"Reset": {newHooked, func(a memory.Allocator) { a.(memory.Resetter).Reset() }},
+	} {
+		src := memtest.NewFaulty()
+		a, err := counted(compose.CountedConfig{}, c.open)(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			memtest.MustAlloc(t, a, 100, 8)
+		}
+		src.PanicReturnAt = 1
+		if r := panicked(func() { c.call(a) }); r != memtest.ErrInjected {
+			t.Errorf("%s: %v", name, r)
+		}
+		src.PanicReturnAt = 0
+		memtest.MustCheck(t, a.(memory.Checker))
+		if s := a.(memory.StatsReporter).Stats(); s.Live != 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if err := a.(io.Closer).Close(); err != nil || src.Reserved() != 0 {
+			t.Errorf("%s: then Close leaves %d reservations: %v", name, src.Reserved(), err)
+		}
+	}
+}
+
+func newStack(src page.Source) (memory.Allocator, error) { return stack.New(src, stack.Config{}) }
+
+// newHooked returns a composition whose Reset panics in a hook of the second part.
+func newHooked(src page.Source) (memory.Allocator, error) {
+	first, err := newTLSF(1 << 20)(src)
+	second, err2 := arena.NewGrowing(src, arena.GrowingConfig{Reserve: 1 << 20})
+	if err := errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	second.OnReset(func() { panic(memtest.ErrInjected) })
+	return compose.NewFallback(first, second)
+}
+
+func panicked(f func()) (r any) {
+	defer func() { r = recover() }()
+	f()
+	return nil
 }
