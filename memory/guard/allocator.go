@@ -21,7 +21,8 @@ import (
 // Each fault is a *memory.Misuse. Blocks that are live or in quarantine are recorded, and so are the last freed blocks
 // (see Config.History). For a recorded block the Misuse names the size and the call sites of the allocation and of the
 // free. A call that detects a fault panics with the Misuse, or passes the Misuse to Config.OnFault. Check and Close
-// return it as an error. In the comments of this package, "reports" means this behavior.
+// return it as an error. In the comments of this package, "reports" means this behavior. If inner or OnFault panics
+// before all damage is reported, the next such call reports the rest.
 //
 // After Close, Alloc fails with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block report a
 // fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after Close.
@@ -48,8 +49,10 @@ type Allocator struct {
 	failures uint64
 	peak     uint64 // high-water mark of inUse, bytes
 	closed   bool
-	found    []error        // by a Close in which inner panicked, for the next one
-	witness  unsafe.Pointer // a block that inner owns and has allocated; nil: none
+	found    []*memory.Misuse // damage that was not reported yet
+	report   error            // of a Close in which inner panicked, for the next one
+	witness  unsafe.Pointer   // a block that inner owns and has allocated; nil: none
+	busy     uint32           // the record whose memory inner is freeing or cutting; 0: none
 	owner    invariant.Owner
 }
 
@@ -134,8 +137,9 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrTooLarge
 	}
 	start, err := a.inner.Alloc(total, al)
-	if err != nil && a.held > 0 && errors.Is(err, memory.ErrOutOfMemory) {
-		a.raise(a.shrinkQuarantine("Alloc", 0))
+	if err != nil && a.held > 0 && errors.Is(err, memory.ErrOutOfMemory) && !a.ended() {
+		a.shrinkQuarantine("Alloc", 0)
+		a.raise()
 		start, err = a.inner.Alloc(total, al)
 	}
 	if err != nil {
@@ -224,19 +228,24 @@ func (a *Allocator) retire(op string, i, site uint32) {
 	a.owner.Touch()
 	a.inspect(op, i)
 	r := &a.records[i]
-	var found []*memory.Misuse
-	if n := r.total(); n > a.cfg.QuarantineBytes {
+	// A function that inner calls may close a, or free the block.
+	if n, serial := r.total(), r.serial; n > a.cfg.QuarantineBytes {
 		fill(r.bytes(), &freedPage)
-		a.release(i)
+		if a.release(i); a.closed {
+			return
+		}
 	} else {
-		found = a.shrinkQuarantine(op, a.cfg.QuarantineBytes-n)
+		a.shrinkQuarantine(op, a.cfg.QuarantineBytes-n)
+		if a.closed || a.records[i].state != live || a.records[i].serial != serial {
+			return
+		}
 		fill(r.bytes(), &freedPage)
 		a.unlink(i)
 		a.push(quarantined, i)
 	}
-	r.freeSite = site
+	a.records[i].freeSite = site
 	a.frees++
-	a.raise(found)
+	a.raise()
 }
 
 // inspect raises what is wrong with the bytes of record i. It puts them right first, so that
@@ -246,12 +255,18 @@ func (a *Allocator) inspect(op string, i uint32) {
 	if found == nil {
 		return
 	}
+	a.repair(i)
+	a.found = append(a.found, found...)
+	a.raise()
+}
+
+// repair writes the canaries of record i, and the bytes of a block in quarantine.
+func (a *Allocator) repair(i uint32) {
 	r := &a.records[i]
 	r.paint()
 	if r.state == quarantined {
 		fill(r.bytes(), &freedPage)
 	}
-	a.raise(found)
 }
 
 // Resize verifies the canaries of a block, reports damage, and changes the size in place if inner can. Resize returns
@@ -274,7 +289,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	total := uintptr(r.front) + newSize + uintptr(r.back)
 	start, serial := r.start(), r.serial
 	z, ok := a.inner.(memory.Resizer)
-	if !ok || total < newSize || !a.resizeInner(z, i, total) {
+	if !ok || total < newSize || !a.resizeInner(z, i, total) || a.closed {
 		return false
 	}
 	r = &a.records[i] // now: who was told of a commit may have made more
@@ -299,9 +314,12 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // inner may have filled what it had cut off at first.
 func (a *Allocator) resizeInner(z memory.Resizer, i uint32, total uintptr) bool {
 	r := &a.records[i]
-	serial, returned := r.serial, false
+	serial, outer, returned := r.serial, a.busy, false
+	if total < r.total() {
+		a.busy = i
+	}
 	defer func() {
-		if !returned && !a.ended() && a.records[i].state == live && a.records[i].serial == serial {
+		if a.busy = outer; !returned && !a.ended() && a.records[i].state == live && a.records[i].serial == serial {
 			a.records[i].paint()
 		}
 	}()

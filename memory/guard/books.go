@@ -139,12 +139,12 @@ func (b *books) covering(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// anyBlock returns the start of the newest live block that o owns, or of the newest such block in quarantine, or nil.
-// Cost: proportional to the newer blocks, which o does not own.
-func (b *books) anyBlock(o memory.Owner) unsafe.Pointer {
+// anyBlock returns the start of the newest live block that o owns, or of the newest such block in quarantine, or nil. It
+// passes over the block of record but. Cost: proportional to the newer blocks, which o does not own.
+func (b *books) anyBlock(o memory.Owner, but uint32) unsafe.Pointer {
 	for _, s := range []state{live, quarantined} {
 		for i := b.records[s].prev; i != uint32(s); i = b.records[i].prev {
-			if start := b.records[i].start(); o.Owns(start) {
+			if start := b.records[i].start(); i != but && o.Owns(start) {
 				return start
 			}
 		}

@@ -11,7 +11,8 @@ import (
 // blocks and their bytes.
 //
 // If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If Reset of
-// inner panics, no block is freed. An inner that is also a memory.Owner may have blocks of another allocator, which it
+// inner panics, no block is freed; but if Stats of inner shows that it has freed some blocks, the guard forgets all. An
+// inner that is also a memory.Owner may have blocks of another allocator, which it
 // does not own: the guard frees these blocks with Free of inner. If inner is no Resetter, the guard frees all blocks
 // with Free of inner: live blocks from the newest on, then the quarantine.
 func (a *Allocator) Reset() {
@@ -26,25 +27,65 @@ func (a *Allocator) Reset() {
 			a.inspect("Reset", i)
 		}
 	}
-	z, resets := a.inner.(memory.Resetter)
-	owned := true // what a hook has closed, or inner unmaps, is not touched any more
-	if resets {
-		z.Reset()
-		o, ok := a.inner.(memory.Owner)
-		owned = !ok || a.witness == nil || o.Owns(a.witness)
+	z, ok := a.inner.(memory.Resetter)
+	if !ok {
+		a.dropAll(site, true, func(uint32) bool { return true })
+		return
 	}
+	before, extra, returned := a.under().Committed, a.extra(), false
+	defer func() {
+		switch {
+		case returned || a.ended():
+		case a.extra() < extra: // inner has freed some blocks, as a composition whose second part panics
+			a.witness = nil
+			a.dropAll(site, false, func(uint32) bool { return false })
+		default:
+			for i := range a.records {
+				if a.records[i].block != nil {
+					a.repair(uint32(i)) // inner may have filled it at first
+				}
+			}
+		}
+	}()
+	z.Reset()
+	returned = true
+	// What a hook has closed, or inner has unmapped or used again, is not touched any more.
+	o, owner := a.inner.(memory.Owner)
+	owned := !owner || a.witness == nil || o.Owns(a.witness)
 	a.witness = nil
+	s := a.under()
+	a.dropAll(site, owned && s.Committed >= before && s.Live == 0, func(i uint32) bool { return owned && a.elsewhere(i) })
+}
+
+// dropAll forgets all blocks, and has inner free those for which frees returns true. If fills is true, it fills the live
+// ones.
+func (a *Allocator) dropAll(site uint32, fills bool, frees func(i uint32) bool) {
 	for i := a.records[live].prev; i != uint32(live); i = a.records[live].prev {
-		if owned {
+		if fills {
 			fill(a.records[i].bytes(), &freedPage)
 		}
-		a.drop(i, !resets || owned && a.elsewhere(i))
+		if a.drop(i, frees(i)); a.closed { // by a function that inner has called
+			return
+		}
 		a.records[i].freeSite = site
 		a.frees++
 	}
 	for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
-		a.drop(i, !resets || owned && a.elsewhere(i))
+		a.drop(i, frees(i))
 	}
+}
+
+// under returns Stats of inner, or none.
+func (a *Allocator) under() (s memory.Stats) {
+	if r, ok := a.inner.(memory.StatsReporter); ok {
+		s = r.Stats()
+	}
+	return s
+}
+
+// extra returns how many more blocks inner has than the guard. It falls if inner frees blocks of the guard.
+func (a *Allocator) extra() int {
+	return int(a.under().Live) - (len(a.names) - a.goneCount)
 }
 
 // elsewhere reports whether inner had the block of record i from another allocator: its Reset
@@ -57,21 +98,22 @@ func (a *Allocator) elsewhere(i uint32) bool {
 // Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. The error of Close joins
 // the damage, a *LeakError if blocks are live, and the error of inner. To drop live blocks deliberately, call Reset
 // before Close. Close does not free live blocks: their memory ends with inner. Even if Close returns an error, the
-// allocator is closed. A second Close only closes inner again. If Close of inner panics, Close panics with the same
-// value, and the next Close returns the damage and the *LeakError.
+// allocator is closed. A second Close only closes inner again. If Free or Close of inner panics, Close panics with the
+// same value, and the next Close returns the damage and the *LeakError.
 func (a *Allocator) Close() error {
 	if !a.ended() {
-		a.found = append(a.damages("Close"), a.leakError())
-		for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
-			a.drop(i, true)
-		}
-		a.end()
+		a.report = errors.Join(append(a.damages("Close"), a.leakError())...)
+		a.finish()
 	}
-	errs := a.found
+	var errs []error
+	for _, m := range a.found {
+		errs = append(errs, m)
+	}
+	errs = append(errs, a.report)
 	if c, ok := a.inner.(interface{ Close() error }); ok {
 		errs = append(errs, c.Close())
 	}
-	a.found = nil
+	a.found, a.report = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -15,12 +15,13 @@ func (a *Allocator) fault(m *memory.Misuse) {
 	a.cfg.OnFault(m)
 }
 
-// raise raises what was found in several blocks or in one; all in one where a panic can say but
-// one thing.
-func (a *Allocator) raise(found []*memory.Misuse) {
-	if a.cfg.OnFault == nil && len(found) > 0 {
-		first := found[0]
-		for _, m := range found[1:] {
+// raise raises what was found in several blocks or in one; all in one where a panic can say but one thing. If OnFault
+// panics, the next call raises the rest.
+func (a *Allocator) raise() {
+	if a.cfg.OnFault == nil && len(a.found) > 0 {
+		first, others := a.found[0], a.found[1:]
+		a.found = nil
+		for _, m := range others {
 			first.Reason += "; and "
 			if m.Addr != first.Addr {
 				first.Reason += fmt.Sprintf("at %#x: ", m.Addr)
@@ -29,7 +30,9 @@ func (a *Allocator) raise(found []*memory.Misuse) {
 		}
 		panic(first)
 	}
-	for _, m := range found {
+	for len(a.found) > 0 {
+		m := a.found[0]
+		a.found = a.found[1:]
 		a.cfg.OnFault(m)
 	}
 }
@@ -111,7 +114,7 @@ func (a *Allocator) written(op string, i uint32, what string, off int, value byt
 func (a *Allocator) damages(op string) []error {
 	var errs []error
 	for i := range a.records {
-		if a.records[i].block == nil {
+		if a.records[i].block == nil || uint32(i) == a.busy {
 			continue
 		}
 		for _, m := range a.damage(op, uint32(i)) {

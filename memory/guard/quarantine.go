@@ -6,25 +6,74 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// shrinkQuarantine gives the oldest blocks in quarantine back until at most limit bytes are
-// held, and returns what was written to them, to be raised when the books agree.
-func (a *Allocator) shrinkQuarantine(op string, limit uintptr) (found []*memory.Misuse) {
+// shrinkQuarantine gives the oldest blocks in quarantine back until at most limit bytes are held. What was written to
+// them waits in found, to be raised when the records agree: by a later call if inner panics.
+func (a *Allocator) shrinkQuarantine(op string, limit uintptr) {
 	for a.held > limit {
 		i := a.records[quarantined].next
-		written := a.damage(op, i)
+		if i == a.busy { // inner has called a function that uses a
+			return
+		}
+		a.found = append(a.found, a.damage(op, i)...)
 		a.release(i)
-		found = append(found, written...)
 	}
-	return found
 }
 
-// release gives the memory of record i back to inner and remembers it as gone.
+// finish gives all blocks in quarantine back, and closes a. If inner refuses a block, it goes on with the others.
+func (a *Allocator) finish() {
+	done := false
+	defer func() {
+		if !done {
+			a.finish()
+		}
+	}()
+	for i := a.records[quarantined].next; i != uint32(quarantined) && !a.ended(); i = a.records[quarantined].next {
+		start, total := a.records[i].start(), a.records[i].total()
+		a.leave(i)
+		a.bury(i)
+		if start == a.witness {
+			a.witness = nil
+		}
+		a.inner.Free(start, total)
+	}
+	done = true
+	a.end()
+}
+
+// release gives the memory of record i back to inner and remembers it as gone, unless inner has called a function that
+// has closed the guard or inner.
 func (a *Allocator) release(i uint32) {
 	start := a.records[i].start()
-	a.inner.Free(start, a.records[i].total())
+	a.leave(i)
+	if a.freeInner(i); a.closed || start != a.witness && a.ended() {
+		return
+	}
 	a.bury(i)
 	if o, ok := a.inner.(memory.Owner); ok && start == a.witness {
-		a.witness = a.anyBlock(o)
+		a.witness = a.anyBlock(o, 0)
+	}
+}
+
+// freeInner has inner free the memory of record i. If inner panics, the canaries and the bytes of a block in quarantine
+// are put right: inner may have filled them at first.
+func (a *Allocator) freeInner(i uint32) {
+	outer, returned := a.busy, false
+	a.busy = i
+	defer func() {
+		if a.busy = outer; !returned && !a.ended() {
+			a.repair(i)
+		}
+	}()
+	a.inner.Free(a.records[i].start(), a.records[i].total())
+	returned = true
+}
+
+// leave makes another block than that of record i the witness, if there is one.
+func (a *Allocator) leave(i uint32) {
+	if o, ok := a.inner.(memory.Owner); ok && a.records[i].start() == a.witness {
+		if other := a.anyBlock(o, i); other != nil {
+			a.witness = other
+		}
 	}
 }
 
@@ -57,7 +106,8 @@ func (a *Allocator) Quarantined() uintptr {
 func (a *Allocator) Flush() {
 	a.owner.Touch()
 	if !a.ended() {
-		a.raise(a.shrinkQuarantine("Flush", 0))
+		a.shrinkQuarantine("Flush", 0)
+		a.raise()
 	}
 }
 
@@ -65,8 +115,12 @@ func (a *Allocator) Flush() {
 func (a *Allocator) find(op string, p unsafe.Pointer, size uintptr) uint32 {
 	a.ended()
 	i, ok := a.names[uintptr(p)]
-	if ok && a.records[i].state == live {
+	if ok && a.records[i].state == live && i != a.busy {
 		return i
+	}
+	if ok && i == a.busy {
+		a.fault(a.misuse(op, i, "the block is being freed or resized"+a.history(i)))
+		return 0
 	}
 	a.fault(a.stranger(op, p, size))
 	return 0
