@@ -20,6 +20,7 @@ import (
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -70,11 +71,11 @@ func TestVersion_IsOneLine(t *testing.T) {
 }
 
 // A full disk was exit 0.
-func TestVersion_AFullDiskExitsWith1(t *testing.T) {
-	for _, flag := range []string{"-version", "-notices"} {
+func TestOutput_AFullDiskExitsWith1(t *testing.T) {
+	for _, args := range []string{"-version", "-notices", "-headless -synctest 2 -ticks 4"} {
 		var fault bytes.Buffer
-		if code := run([]string{flag}, fullDisk{}, &fault); code != 1 || fault.String() != "demo: no space left\n" {
-			t.Errorf("%s: exit %d, %q", flag, code, &fault)
+		if code := run(strings.Fields(args), cmdtest.FullDisk{}, &fault); code != 1 || fault.String() != "demo: no space left\n" {
+			t.Errorf("%s: exit %d, %q", args, code, &fault)
 		}
 	}
 }

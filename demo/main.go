@@ -37,14 +37,15 @@ func main() {
 // run is main with everything passed in: 0 for a run that went well, 1 for one that did not,
 // 2 for a command line that is wrong.
 func run(args []string, stdout, stderr io.Writer) int {
+	out := &cmdline.Output{Writer: stdout}
 	o, err := parse(args, stderr, assets.FS())
 	switch {
 	case errors.Is(err, errVersion):
-		_, err = fmt.Fprintln(stdout, version())
-		return cmdline.Status("demo", err, stderr)
+		fmt.Fprintln(out, version())
+		return out.Status("demo", nil, stderr)
 	case errors.Is(err, errNotices):
-		_, err = fmt.Fprint(stdout, notices.Text)
-		return cmdline.Status("demo", err, stderr)
+		fmt.Fprint(out, notices.Text)
+		return out.Status("demo", nil, stderr)
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
@@ -56,7 +57,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return 1
 		}
 	}
-	if err := o.play(stdout, stderr); err != nil {
+	if err = o.play(out, stderr); err == nil {
+		err = out.Err
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "demo:", oneLine(err))
 		return 1
 	}

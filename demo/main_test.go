@@ -22,6 +22,7 @@ import (
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -118,7 +119,7 @@ func TestHeadless_AFailedFileLeavesTheOthers(t *testing.T) {
 		if r == nil || err == nil || !strings.Contains(err.Error(), gone) {
 			t.Fatalf("%s: report %v, %v", flag, r, err)
 		}
-		if err := o.tell(r, fullDisk{}); err == nil {
+		if err := o.tell(r, cmdtest.FullDisk{}); err == nil {
 			t.Errorf("%s: standard output is full, and no error says so", flag)
 		}
 		if err := os.Remove(stats); err != nil {
@@ -126,10 +127,6 @@ func TestHeadless_AFailedFileLeavesTheOthers(t *testing.T) {
 		}
 	}
 }
-
-type fullDisk struct{}
-
-func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestHeadless_WritesTheWholeReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.json")

@@ -52,7 +52,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "soak:", err)
 		return 1
 	}
-	return o.soak(st, stdout, stderr)
+	out := &cmdline.Output{Writer: stdout}
+	return max(o.soak(st, out, stderr), out.Status("soak", nil, stderr))
 }
 
 func parse(args []string, out io.Writer) (o options, err error) {

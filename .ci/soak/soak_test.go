@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -46,6 +47,14 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		if code, _, stderr := soak(c.args...); code != 2 || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit %d, %q; want exit 2 and %q", c.args, code, stderr, c.want)
 		}
+	}
+}
+
+// A full disk was exit 0.
+func TestSoak_AFullDiskFails(t *testing.T) {
+	var fault bytes.Buffer
+	if code := run([]string{"-ops", "1", "-family", "stack"}, cmdtest.FullDisk{}, &fault); code != 1 || fault.String() != "soak: no space left\n" {
+		t.Errorf("exit %d, %q", code, &fault)
 	}
 }
 

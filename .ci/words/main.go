@@ -34,7 +34,8 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	out := &cmdline.Output{Writer: os.Stdout}
+	os.Exit(max(run(os.Args[1:], out, os.Stderr), out.Status("words", nil, os.Stderr)))
 }
 
 // run returns the exit code: 0 if nothing is wrong, 1 if something is, 2 if it cannot say.

@@ -24,7 +24,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -38,30 +37,22 @@ func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command returns the exit status: 1 if a file cannot be made, 2 for a command line that is wrong.
 func command(args []string, out, fault io.Writer) int {
+	printed := &cmdline.Output{Writer: out}
 	o, err := parse(args, fault)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
 	case err != nil:
-		return 2
-	}
-	switch {
 	case o.wav != "":
 		err = writeWAVs(o.wav)
 	case o.sheet != "":
 		err = writeSheet(o.sheet)
 	case o.figures:
-		err = writeFigures(out, o.sound)
+		err = writeFigures(printed, o.sound)
 	default:
 		var report string
 		report, err = makeAll(&o)
-		fmt.Fprint(out, report)
+		fmt.Fprint(printed, report)
 	}
-	if err != nil {
-		fmt.Fprintln(fault, "gen:", err)
-		return 1
-	}
-	return 0
+	return printed.Status("gen", err, fault)
 }
 
 // options are the flags.

@@ -48,15 +48,16 @@ type options struct {
 // run is main with everything passed in: 0 for a run that went well, 1 for one that did not,
 // 2 for a command line that is wrong.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	out := &cmdline.Output{Writer: stdout}
 	o, err := parse(args, stderr)
 	switch {
 	case err != nil:
 	case o.out != "":
-		err = o.write(ctx, stdout)
+		err = o.write(ctx, out)
 	default:
-		err = o.serve(ctx, stdout)
+		err = o.serve(ctx, out)
 	}
-	return cmdline.Status("web", err, stderr)
+	return out.Status("web", err, stderr)
 }
 
 func parse(args []string, out io.Writer) (o options, err error) {

@@ -82,7 +82,7 @@ func build(dir string, programs []string, upTo int) ([]string, error) {
 		fmt.Fprintf(os.Stderr, "\r\x1b[Kbuilding %d of %d", i+1, upTo)
 		p, err := settle.Build{Package: "github.com/strata-go/strata/ecs/bench"}.Placement(filepath.Join(dir, "bench"), i)
 		if err != nil {
-			return nil, fmt.Errorf("bench: building itself, which it can only within its module: %w", err)
+			return nil, fmt.Errorf("building itself, which it can only within its module: %w", err)
 		}
 		programs = append(programs, p)
 	}
@@ -96,7 +96,7 @@ func ask(program, row string, rounds int) (got samples, err error) {
 	cmd.Stderr = &told
 	out, err := cmd.Output()
 	if err != nil {
-		return got, fmt.Errorf("bench: measuring %q: %w\n%s", row, err, told.Bytes())
+		return got, fmt.Errorf("measuring %q: %w\n%s", row, err, told.Bytes())
 	}
 	err = json.Unmarshal(out, &got)
 	return got, err
@@ -109,5 +109,5 @@ func child(o options, out io.Writer) error {
 			return json.NewEncoder(out).Encode(r.measure(o.rounds))
 		}
 	}
-	return fmt.Errorf("bench: there is no row %q", o.child)
+	return fmt.Errorf("there is no row %q", o.child)
 }

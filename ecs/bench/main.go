@@ -58,16 +58,8 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
-		switch {
-		case errors.Is(err, flag.ErrHelp):
-			os.Exit(0)
-		case errors.Is(err, cmdline.ErrUsage): // the reason is printed
-			os.Exit(2)
-		}
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	out := &cmdline.Output{Writer: os.Stdout}
+	os.Exit(out.Status("bench", run(os.Args[1:], out), os.Stderr))
 }
 
 // options are what the command line says.
@@ -113,7 +105,7 @@ func run(args []string, out io.Writer) error {
 	}
 	chosen := settle.Choose(rows(o.limit()), o.rows, row.named)
 	if len(chosen) == 0 {
-		return fmt.Errorf("bench: no row begins with %q", o.rows)
+		return fmt.Errorf("no row begins with %q", o.rows)
 	}
 	if o.short {
 		return same(chosen, out)
@@ -123,7 +115,7 @@ func run(args []string, out io.Writer) error {
 	}
 	files := slices.DeleteFunc([]string{o.json, o.md, o.svg}, func(name string) bool { return name == "-" })
 	if err := errors.Join(cmdline.Writable(files...), settle.Marked(o.md, tableBegins, tableEnds)); err != nil {
-		return fmt.Errorf("bench: %w", err)
+		return err
 	}
 	results, err := o.results(chosen)
 	if err != nil {

@@ -18,10 +18,7 @@ const (
 
 // markdown puts the table of the results into a file, in place of what lies between its marks.
 func markdown(name string, results []result) error {
-	if err := settle.Replace(name, tableBegins, tableEnds, rowsOf(results)); err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	return nil
+	return settle.Replace(name, tableBegins, tableEnds, rowsOf(results))
 }
 
 // rowsOf returns the table.
@@ -61,7 +58,7 @@ func earlier(name string) (results []result, err error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bench: -from: %w", err)
+		return nil, fmt.Errorf("-from: %w", err)
 	}
 	return results, nil
 }

@@ -77,6 +77,30 @@ func Status(name string, err error, out io.Writer) int {
 	return 1
 }
 
+// An Output writes to Writer and keeps its first error, so that a command needs no check of each line that it prints. Set
+// Writer, for example to os.Stdout. An Output belongs to one goroutine at a time.
+type Output struct {
+	io.Writer
+	Err error // the first error of Writer
+}
+
+// Write calls Writer.Write and returns its results.
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.Err == nil {
+		o.Err = err
+	}
+	return n, err
+}
+
+// Status returns what [Status] returns for err, or for o.Err if err is nil. So a full disk is no success.
+func (o *Output) Status(name string, err error, out io.Writer) int {
+	if err == nil {
+		err = o.Err
+	}
+	return Status(name, err, out)
+}
+
 // lineBytes is how long a line is at most: some rows of a terminal.
 const lineBytes = 800
 

@@ -80,6 +80,35 @@ func TestParse_GoodLinesAndHelp(t *testing.T) {
 	}
 }
 
+func TestOutput_KeepsTheFirstError(t *testing.T) {
+	var text, fault bytes.Buffer
+	o := &Output{Writer: &text}
+	if n, err := o.Write([]byte("abc")); n != 3 || err != nil || text.String() != "abc" || o.Status("tool", nil, &fault) != 0 {
+		t.Errorf("%d, %v, %q", n, err, &text)
+	}
+	first, second := errors.New("the first"), errors.New("the second")
+	for _, err := range []error{first, second} {
+		o.Writer = failing{err}
+		if n, got := o.Write([]byte("d")); n != 0 || got != err || o.Err != first {
+			t.Errorf("%d, %v, kept is %v", n, got, o.Err)
+		}
+	}
+	for _, c := range []struct {
+		err  error
+		code int
+		says string
+	}{{nil, 1, "tool: the first\n"}, {second, 1, "tool: the second\n"}, {ErrUsage, 2, ""}, {flag.ErrHelp, 0, ""}} {
+		fault.Reset()
+		if code := o.Status("tool", c.err, &fault); code != c.code || fault.String() != c.says {
+			t.Errorf("%v: %d, %q", c.err, code, &fault)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"-n many", "-b=x", "--", "-", "-=", "-even 3 -n 4", "-none\n", "-n=\xff\u2028", "-name x -b rest"} {
 		f.Add(s)

@@ -82,7 +82,10 @@ import (
 	"github.com/strata-go/strata/engine/cmdline"
 )
 
-func main() { os.Exit(cmdline.Status("bench", run(os.Args[1:], os.Stdout), os.Stderr)) }
+func main() {
+	out := &cmdline.Output{Writer: os.Stdout}
+	os.Exit(out.Status("bench", run(os.Args[1:], out), os.Stderr))
+}
 
 // options are the values of the flags.
 type options struct {

@@ -27,11 +27,12 @@ func main() {
 
 // command returns the exit status: 1 if world and model differ, 2 for an invalid command line.
 func command(args []string, out, fault io.Writer) int {
+	kept := &cmdline.Output{Writer: out}
 	o, err := parse(args, fault)
 	if err == nil {
-		err = o.run(out)
+		err = o.run(kept)
 	}
-	return cmdline.Status("giant", err, fault)
+	return kept.Status("giant", err, fault)
 }
 
 // options are the flags.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -36,5 +37,9 @@ func TestRun_RefusesWhatItCannotPlay(t *testing.T) {
 		if code := command(strings.Fields(args), &out, &fault); code != 2 || out.Len() > 0 || strings.Count(fault.String(), "\n") != 1 {
 			t.Errorf("%q: exit %d, %q, %q", args, code, &out, &fault)
 		}
+	}
+	var fault strings.Builder // a full disk was exit 0
+	if code := command([]string{"-entities", "10", "-for", "1ns"}, cmdtest.FullDisk{}, &fault); code != 1 || fault.String() != "giant: no space left\n" {
+		t.Errorf("exit %d, %q", code, &fault)
 	}
 }

@@ -53,3 +53,9 @@ func Every(t *testing.T, parse func(args []string, out io.Writer) error, free ..
 	}
 	return refused
 }
+
+// A FullDisk is an output whose Write fails.
+type FullDisk struct{}
+
+// Write returns 0 and an error whose text is "no space left".
+func (FullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }

@@ -21,7 +21,8 @@ import (
 )
 
 func main() {
-	os.Exit(cmdline.Status("convert", run(os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
+	out := &cmdline.Output{Writer: os.Stdout}
+	os.Exit(out.Status("convert", run(os.Args[1:], out, os.Stderr), os.Stderr))
 }
 
 func run(args []string, out, fault io.Writer) error {

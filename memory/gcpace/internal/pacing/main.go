@@ -25,15 +25,16 @@ func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command returns the exit status: 1 where a cell fails, 2 for wrong usage.
 func command(args []string, out, fault io.Writer) int {
+	kept := &cmdline.Output{Writer: out}
 	o, err := parse(args, fault)
 	switch {
 	case err != nil:
 	case o.child != "":
-		err = child(out, o.child)
+		err = child(kept, o.child)
 	default:
-		err = compare(out, o, spawn)
+		err = compare(kept, o, spawn)
 	}
-	return cmdline.Status("pacing", err, fault)
+	return kept.Status("pacing", err, fault)
 }
 
 // options are the flags.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/engine/cmdline"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 )
 
 // TestMain has the test binary be the command for spawn.
@@ -73,6 +74,15 @@ func TestCommand_AChildPrintsWhatItsCellTook(t *testing.T) {
 	var r result
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code != 0 || fault.Len() > 0 || r.Peak < 1 || r.CPU <= 0 {
 		t.Errorf("%d, %+v, %v, %q", code, r, err, &fault)
+	}
+}
+
+// A full disk was exit 0.
+func TestCommand_AFullDiskFails(t *testing.T) {
+	needsProcesses(t)
+	var fault bytes.Buffer
+	if code := command([]string{"-rounds", "1", "-levels", "1", "-live", "1", "-garbage", "0"}, cmdtest.FullDisk{}, &fault); code != 1 || fault.String() != "pacing: no space left\n" {
+		t.Errorf("%d, %q", code, &fault)
 	}
 }
 

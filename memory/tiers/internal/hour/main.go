@@ -33,7 +33,8 @@ type player func(l load) ([]sample, error)
 
 // command returns the exit status.
 func command(args []string, out, fault io.Writer, play player) int {
-	return cmdline.Status("hour", run(args, out, fault, play), fault)
+	o := &cmdline.Output{Writer: out}
+	return o.Status("hour", run(args, o, fault, play), fault)
 }
 
 // options are the flags.

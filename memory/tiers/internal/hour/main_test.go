@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/engine/cmdline"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -110,6 +111,12 @@ func TestCommand_ReturnsTheExitStatus(t *testing.T) {
 		var asked load
 		if code := command(c.args, &out, &fault, flat(&asked, c.samples, c.err)); code != c.code || fault.String() != c.says {
 			t.Errorf("%v: %d, %q; want %d, %q", c.args, code, &fault, c.code, c.says)
+		}
+		if c.code == 0 { // a full disk was exit 0
+			fault.Reset()
+			if code := command(c.args, cmdtest.FullDisk{}, &fault, flat(&asked, c.samples, c.err)); code != 1 || fault.String() != "hour: no space left\n" {
+				t.Errorf("%v: %d, %q", c.args, code, &fault)
+			}
 		}
 		if c.samples != nil && c.code < 2 != strings.Contains(out.String(), "hour 1: committed grew by") {
 			t.Errorf("%v\n%s", c.args, &out)

@@ -20,12 +20,13 @@ func main() { os.Exit(command(nil, os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command returns the exit status: 1 where the heap fails, 2 for wrong usage.
 func command(src page.Source, args []string, out, fault io.Writer) int {
+	kept := &cmdline.Output{Writer: out}
 	o, err := parse(args, fault)
 	if err == nil {
 		quiet()
-		err = run(src, out, o)
+		err = run(src, kept, o)
 	}
-	return cmdline.Status("worstcase", err, fault)
+	return kept.Status("worstcase", err, fault)
 }
 
 // options are the flags.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/engine/cmdline"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -98,6 +99,11 @@ func TestCommand_ReturnsTheExitStatus(t *testing.T) {
 	if code := command(nil, []string{"-op", "best"}, &out, &fault); code != 2 || out.Len() > 0 || fault.Len() == 0 {
 		t.Errorf("%d, %q, %q", code, &out, &fault)
 	}
+	fault.Reset()
+	if code := command(nil, []string{"-pairs", "2"}, cmdtest.FullDisk{}, &fault); code != 1 || fault.String() != "worstcase: no space left\n" { // it was exit 0
+		t.Errorf("%d, %q", code, &fault)
+	}
+	runtime.UnlockOSThread()
 	fault.Reset()
 	src := memtest.NewFaulty()
 	src.FailAt = 1
