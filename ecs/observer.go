@@ -29,7 +29,8 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // Creation and addition are reported after the change, when all values are written. Removal is reported before the
 // change, when all values still exist. Creating an entity with a component adds the component, and removing the
-// entity removes the component. An addition that overwrites a component is reported as a write.
+// entity removes the component. If the entity has a component already, an addition that overwrites it is reported as a
+// write.
 //
 // Batches report archetype by archetype. In each archetype, batches that remove report the components of all
 // entities first, chunk by chunk, and then the entities. Other batches report chunk by chunk: in each chunk
@@ -151,10 +152,10 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after each write of the component by a method. [Observer.Stop] of the result ends the calls. Writes are
-// Set, an addition that overwrites the component, and setting the target of the relation, even to the same target.
-// Writes through pointers are not reported. v points to the new value and is valid during the call of f. OnSet panics
-// if f is nil, and in the other cases of [World.OnCreate].
+// OnSet calls f each time a method has overwritten the component of an entity. Examples are Set, and Add if the entity
+// has the component already. If T is a relation, setting its target counts, too, even to the same target. Writes
+// through pointers are not reported. [Observer.Stop] of the result ends the calls. v points to the new value and is
+// valid during the call of f. OnSet panics if f is nil, and in the other cases of [World.OnCreate].
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

@@ -7,9 +7,10 @@ import (
 	"unsafe"
 )
 
-// A Filter1 matches the entities that have a component of type A, whatever other components they have. Create it once
-// per system: it caches the matching archetypes. It belongs to its world and to the goroutine of the world. In a
-// parallel run all methods except Check panic with a [*memory.Misuse]; All and Chunks panic when their loop begins.
+// A Filter1 matches the entities that have a component of type A, whatever other components they have. Only
+// [NewFilter1] makes a Filter1 that can be used. Create it once per system: it caches the matching archetypes. It
+// belongs to its world and to the goroutine of the world. In a parallel run all methods except Check panic with a
+// [*memory.Misuse]; All and Chunks panic when their loop begins.
 //
 // With, Without, Exclusive, To, ToAny, Writes and ChangedSince change the filter for all code that uses it, and return
 // the same filter. A later To with the same ID replaces the target. ToAny removes all targets, but the filter still

@@ -172,9 +172,9 @@ func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	return w.removeComponent(e, id)
 }
 
-// A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except Query. In
-// a parallel run all methods except Check panic with a [*memory.Misuse]; All and Chunks do when their loop
-// begins.
+// A FilterOf is a filter over component types given by ID. Only [NewFilterOf] makes a FilterOf that can be used. It has
+// all methods of [Filter1] except Query. In a parallel run all methods except Check panic with a [*memory.Misuse]; All
+// and Chunks panic when their loop begins.
 type FilterOf struct {
 	narrowing[*FilterOf]
 	sizes [maxFilter]uintptr

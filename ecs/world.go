@@ -15,8 +15,9 @@ var (
 	ErrStale = errors.New("ecs: entity is not alive")
 
 	// ErrLimit is wrapped by errors about three limits that more memory does not raise: Config.MaxEntities,
-	// MaxComponents, and the 2,097,152 chunk numbers of a world. A chunk takes one number for each 2048 rows, rounded
-	// up to a power of two. The error names the limit and its number.
+	// MaxComponents, and the 2,097,152 chunk numbers of a world. A chunk for up to 2048 rows takes one number. A larger
+	// one takes a number for each 2048 rows, rounded up to 2, 4, 8, 16, 32 or 64 numbers. The error text names the limit
+	// that was reached, and its value.
 	ErrLimit = errors.New("ecs: limit reached")
 
 	// ErrTooManyComponents reports that a world would have more than MaxComponents types. A tracked type counts as

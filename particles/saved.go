@@ -11,10 +11,10 @@ import (
 // SaveState saves the live particles, the bounds, the statistics and the state of the random numbers. Kinds are not
 // saved. Before a state is loaded, register the same kinds in the same order. More kinds may follow.
 //
-// With fewer kinds or another Capacity the error wraps save.ErrLayout. In a file the Capacity may differ if the
-// particles fit. A file lacks Stats.Peak. If a load cannot commit memory for the particles, the error wraps that of the
-// source. If the System is closed, the error wraps memory.ErrClosed. During a commit of this System a save or load of a
-// slot fails with an error that wraps save.ErrBusy.
+// With fewer kinds or another Capacity loading fails with an error that wraps save.ErrLayout. In a file the Capacity
+// may differ if the particles fit. A file lacks Stats.Peak. If a load cannot commit memory for the particles, the error
+// wraps that of the source. If the System is closed, saving and loading fail with an error that wraps memory.ErrClosed.
+// During a commit of this System a save or load of a slot fails with an error that wraps save.ErrBusy.
 func (s *System) SaveState(c *save.Coder) {
 	if s.closed {
 		c.Fail(memory.ErrClosed)

@@ -184,14 +184,21 @@ func (s *Session) memory() tiers.Config {
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
-// played and not paused, Frame advances the game by one tick. If game.Pause is pressed, Frame begins or ends the
-// pause. If game.Restart is pressed, Frame ends the pause and begins a new run in the same realm. Three seconds
-// after a lost game, game.AnyKey also begins a new run in the same realm. While Attract is true, game.AnyKey instead
-// ends Attract: Frame plays no tick, ends the pause and begins a new run in the first realm. While Attract or
-// Config.Autopilot is true, only game.Pause and this game.AnyKey have an effect, and a lost game begins again by
-// itself. While a realm loads, buttons have no effect: repeat the press until Playing returns true. Allocations from
-// the frame arena are valid until [Session.EndFrame], or until another method ends the frame: at the latest the next
-// Frame. After an error the run cannot go on: the caller must close the Session.
+// played and not paused, Frame advances the game by one tick. When the player has left the realm, Frame begins to load
+// the next one: see [Session.Next]. Frame itself acts on three buttons:
+//
+//   - game.Pause begins or ends the pause.
+//   - game.Restart ends the pause and begins a new run in the same realm.
+//   - game.AnyKey begins a new run in the same realm, from three seconds after a lost game on. In a pause it has no
+//     effect.
+//
+// While Config.Autopilot or Attract is true, only game.Pause has an effect, and a lost game begins again by itself.
+// There is one exception: while Attract is true, game.AnyKey ends Attract. Frame then plays no tick, ends the pause and
+// begins a new run in the first realm. While a realm loads, buttons have no effect: repeat the press until Playing
+// returns true.
+//
+// Allocations from the frame arena are valid until [Session.EndFrame], or until another method ends the frame: at the
+// latest the next Frame. After an error the run cannot go on: the caller must close the Session.
 func (s *Session) Frame(in engine.Input) error {
 	if s.cfg.Stop != nil {
 		if err := s.cfg.Stop(); err != nil {

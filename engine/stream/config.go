@@ -67,11 +67,11 @@ type Config struct {
 	Watch time.Duration
 }
 
-// A Budget limits what one Poll delivers. If only one field is 0, this field is not limited. If both are 0, the
-// default of Config.Upload applies.
+// A Budget limits what one Poll delivers. The first asset of a Poll is delivered regardless of both limits. If only one
+// field is 0, this field is not limited. If both are 0, the default of Config.Upload applies.
 type Budget struct {
 	Bytes int64         // decoded bytes, at most 1<<50
-	Time  time.Duration // wall-clock time since Poll began, at most 1 h; checked before each asset but the first
+	Time  time.Duration // wall-clock time since Poll began, at most 1 h; checked between two assets
 }
 
 const (

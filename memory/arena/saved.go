@@ -51,10 +51,9 @@ func (l *Linear) saveHooks(c *save.Coder) {
 	l.hooks = l.hooks[:n]
 }
 
-// SaveState implements [save.State]: it saves the arena as [Linear.SaveState] does. An error fails the pass, see
-// [save.Coder.Fail]; the method of the Set returns it. If a load cannot commit the memory that it needs, the error
-// wraps that of page.Prefix.Ensure. If the function of page.Limit.OnSoft saves or loads during a commit of this arena,
-// the error wraps save.ErrBusy.
+// SaveState implements [save.State]: it saves the arena as [Linear.SaveState] does. If a load cannot commit the memory
+// that it needs, the error wraps that of page.Prefix.Ensure. If the function of page.Limit.OnSoft saves or loads during
+// a commit of this arena, the error wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
 	if g.lin.base != nil && c.Loading() {

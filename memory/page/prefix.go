@@ -229,9 +229,9 @@ func (p *Prefix) TooLarge(size uintptr) error {
 	return memory.ErrTooLarge
 }
 
-// Busy reports whether the source is running a call for p. During such a call Trim does nothing, Close fails, and
-// Drop, Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, the
-// function of [Prefix.Watch] runs before the call returns.
+// Busy reports whether the source is running a call for p. During such a call Trim does nothing, and Close fails. Drop
+// and Fill panic with a [*memory.Misuse]. Ensure also panics with one if it would raise Committed. If the source ends
+// during such a call, the function of [Prefix.Watch] runs before the call returns.
 func (p *Prefix) Busy() bool { return p.busy }
 
 // Committed returns the number of bytes from Base that are committed or dropped (see [Prefix.Drop]), a multiple of
@@ -252,8 +252,8 @@ func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.m
 // during the call and p watches it (see [Prefix.Watch]), p is closed and the error is memory.ErrClosed.
 //
 // The function of [Limit.OnSoft] may be called within Ensure, and may decommit memory of other Prefixes. While it runs,
-// p is busy (see [Prefix.Busy]): an Ensure of p that must commit panics with a [*memory.Misuse]. If the function
-// panics, Ensure panics with the same value, and nothing is committed.
+// p is busy (see [Prefix.Busy]). An Ensure of p that would raise Committed then panics with a [*memory.Misuse]. If the
+// function panics, Ensure panics with the same value, and nothing is committed.
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil

@@ -9,9 +9,9 @@ import (
 // [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and [Coder.Loading]. One method serves all passes, so saving and
 // loading cannot disagree.
 //
-// SaveState may return early after an error. It must not panic and must not call the Set. SaveState runs on the
-// goroutine that called the Set. If a State visits more or fewer bytes than it visited in the pass that counts, Save
-// returns an error that wraps [ErrLayout].
+// SaveState reports an error by [Coder.Fail], and the method of the Set returns it. SaveState may return early after an
+// error. It must not panic and must not call the Set. SaveState runs on the goroutine that called the Set. If a State
+// visits more or fewer bytes than it visited in the pass that counts, Save returns an error that wraps [ErrLayout].
 type State interface{ SaveState(c *Coder) }
 
 // A Refuser is a State that cannot always be saved, for example because a type has Go pointers. [Set.Add] and

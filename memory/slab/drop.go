@@ -23,8 +23,8 @@ const fillStep = 64 << 10
 // failed load of a state has left committed, and the result does not count it. The first steps decommit memory above
 // the highest span in use, later steps memory between spans. If the source prefers a boundary for commits, as with huge
 // pages, the bytes between two boundaries count as a page. TrimStep recycles no spans: see [Heap.Sweep]. Alloc commits
-// the memory again when it needs it. For the heap of a [Central], and within a function that the source calls during a
-// call of this heap, TrimStep does nothing and returns 0.
+// the memory again when it needs it. TrimStep does nothing and returns 0 for the heap of a [Central], and during a call
+// of the page source.
 //
 // On a closed heap the error is memory.ErrClosed. If the page source fails, the error wraps that of the source, and
 // nothing has changed. If the source ends during the call, the heap is closed and the error wraps memory.ErrClosed. If

@@ -14,15 +14,13 @@ import (
 
 // SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
 // the order of the free blocks, the spans of each class, and a Sweep that is under way. The age of blocks is saved,
-// too: see [Heap.BeginEpoch]. Debug builds also save free memory.
+// too: see [Heap.BeginEpoch]. Debug and memfast builds also save free memory. Other builds save only live blocks, and
+// whole ranges of memory for which [save.Coder.Whole] returns true.
 //
-// If [save.Coder.Whole] returns true for all memory below the highest address in use, that memory is copied at once. If
-// not, each span for which Whole returns true is copied as a whole. In a canonical slot only live blocks are copied:
-// see [save.Set.NewCanonical] for the exceptions.
-//
-// Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error wraps save.ErrBusy:
-// add the Central instead. The error wraps save.ErrBusy also within a function that the page source calls during a call
-// of the heap. If the heap is closed, the error wraps memory.ErrClosed.
+// Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, saving and loading fail with
+// an error that wraps save.ErrBusy: add the Central instead. During a call of the page source they fail with such an
+// error, too. If the heap is closed, they fail with an error that wraps memory.ErrClosed. If a load cannot commit the
+// memory that it needs, the error wraps that of the source.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
 		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
@@ -285,8 +283,8 @@ func (h *Heap) saveRuns(r *saved.Run, first, n, size uintptr) {
 }
 
 // SaveState saves the heap of the Central as [Heap.SaveState] does, with the blocks that callers of the Caches have. If
-// a [Cache] has free blocks, the error wraps save.ErrBusy: flush all caches first, with their goroutines at rest. In
-// memfast builds the error wraps save.ErrBusy while a Cache is open.
+// a [Cache] has free blocks, saving and loading fail with an error that wraps save.ErrBusy: flush all caches first, with
+// their goroutines at rest. In memfast builds they fail so while a Cache is open.
 func (c *Central) SaveState(s *save.Coder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,8 +50,8 @@ type Config struct {
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64. 0 means 2: the blocks of a frame stay readable during the
-	// next frame. The capacity of a buffer is Budget[Frame]/Frames, at most Reserve[Frame]/Frames less 64 KiB, rounded
-	// down to a multiple of 16 KiB.
+	// next frame. The capacity of a buffer is the smaller one of Budget[Frame]/Frames and Reserve[Frame]/Frames - 64
+	// KiB. This capacity is rounded down to a multiple of 16 KiB.
 	Frames int
 
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.

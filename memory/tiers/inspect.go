@@ -57,8 +57,8 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 // for concurrent use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
-// RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine, such as how many were
-// sent and how many it has freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of the inbox to which other goroutines send blocks of the game goroutine, so that
+// the game goroutine frees them. Safe for concurrent use.
 func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 
 // TraceErr returns the error that has stopped the recording of Config.Trace, or nil. The error wraps that of the

@@ -192,8 +192,8 @@ func (w *Worker) Settle() {
 // that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
-// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker, such as how many were
-// sent and how many it has freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of the inbox to which Freers and the manager send blocks of this worker, so that
+// they are freed in its heap. Safe for concurrent use.
 func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
 // Stats returns the statistics of the worker's heap and scratch arena. If the worker is inside a call, Stats does not

@@ -110,7 +110,8 @@ type Config struct {
 	QuickBytes uintptr
 	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
 	// the heap has more blocks, Alloc, Resize or TrimStep makes more descriptors. This may copy all of them: see the
-	// package comment. To avoid that pause set Blocks to the highest number of live and free blocks.
+	// package comment. To avoid that pause set Blocks to the highest number of live and free blocks. A range of memory
+	// that TrimStep has returned counts as a block.
 	Blocks int
 }
 
