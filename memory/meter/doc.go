@@ -21,7 +21,8 @@
 //	          earlier windows. Windows of 6 to 88 s are tried, so that one contains the floor of any cycle
 //	          up to a minute. Memory that is filled once, or allocated and freed in a cycle, does not grow.
 //	          A level that begins or ends, a frame longer than ten seconds and Resume restart the history
-//	          of tiers, tags and pools. The Go heap is judged by its live size, see [Heap]
+//	          of tiers, tags and pools. So none of these grows in levels of up to 40 s, of which EndLevel
+//	          reports the leaks. The Go heap is judged by its live size, see [Heap]
 //	tight     three quarters of a budget are committed: a budget limits committed bytes, not those in use
 //	late      a frame took more than one and a half times Config.Frame
 //	beside    the Go heap or the rest of the process grows while a tier grows, too

@@ -121,6 +121,25 @@ func TestVerdict_ALeakIsNamedInTimeAtAFrameASecond(t *testing.T) {
 	}
 }
 
+// In levels as short as these the history never reaches the length that a judgement needs: see the package comment.
+func TestVerdict_InLevelsOf40SecondsEndLevelAloneReports(t *testing.T) {
+	for length, want := range map[float64]bool{40: false, 46: true} {
+		g := newGame(t, 5, tiers.Config{})
+		leak := memtest.Leak(t, g.tag("ai"), 100<<10, 1024)
+		for range 3 {
+			named := false
+			g.run(length, func(dt float64) {
+				leak(dt)
+				named = named || g.r.Verdict().Tag != nil
+			})
+			if leaks, err := g.m.EndLevel(); err != nil || !leaks.Any() || named != want {
+				t.Errorf("a level of %g s: named: %v, %v, %v", length, named, leaks, err)
+			}
+			must(t, g.m.BeginLevel())
+		}
+	}
+}
+
 func TestVerdict_ALeakThatEndsIsNotNamedForLong(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{})
