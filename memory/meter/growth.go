@@ -31,7 +31,7 @@ type rule struct {
 	each     float64 // share of the slope of a run at which each of its thirds rises, at least
 	idle     float64 // share of the rises of a run that may be below a quarter of its slope
 	chance   float64 // of so many orders of the minima, one at most has this run by chance
-	straight bool    // a straight line makes chance unlikely, too
+	straight bool    // a straight line makes chance unlikely, too, and growth that has ended is no chance: see orders
 	envelope bool    // the rate is that of the lower envelope, not of the line
 }
 
@@ -95,8 +95,10 @@ func (p *points) run(r *rule, scale int, noise float64) (rate, trust float64) {
 		if slope <= 0 || errors < r.line || q == 3 && errors < r.short {
 			continue
 		}
-		if orders < r.chance && orders*math.Pow(errors/r.line, float64(q-2)) < r.chance {
-			continue
+		if r.straight {
+			if orders := p.orders(q, n); orders < r.chance && orders*math.Pow(errors/r.line, float64(q-2)) < r.chance {
+				continue
+			}
 		}
 		if !p.throughout(q, r.each*slope) || !p.rises(q, slope/4, r.idle) {
 			continue // a step, or growth that has ended
@@ -107,12 +109,29 @@ func (p *points) run(r *rule, scale int, noise float64) (rate, trust float64) {
 		}
 	}
 	if r.envelope && run > 0 {
-		if !p.goesOn(run*scale, rate) {
+		if p.levelsOff(run) || !p.goesOn(run*scale, rate) {
 			return 0, 0
 		}
 		rate = p.envelope(run * scale)
 	}
 	return rate, trust
+}
+
+// orders returns in how many orders the minima of n windows can be, of which the newest q are the highest. A window below
+// all that follow it does not count: growth that has ended leaves such windows, which no chance has ordered.
+func (p *points) orders(q, n int) float64 {
+	count := n
+	for k, low := q+1, p.low[q]; k < n; k++ {
+		if p.low[k] < low {
+			low = p.low[k]
+			count--
+		}
+	}
+	orders := 1.0
+	for k := range q {
+		orders *= float64(count - k)
+	}
+	return orders
 }
 
 // throughout reports whether the newest q minima rise by so much a second in each third.
@@ -137,6 +156,26 @@ func (p *points) rises(q int, slope, idle float64) bool {
 		}
 	}
 	return float64(n) <= idle*float64(q-1)
+}
+
+// levelsOff reports whether the newest q minima lie closer to a line that ends level than to one that goes on.
+func (p *points) levelsOff(q int) bool {
+	var all, from line
+	for k := range q {
+		all.add(p.at[k]-p.at[0], p.low[k]-p.low[0])
+	}
+	rest := math.Inf(1)
+	for k := q - 1; k > 0; k-- {
+		t, newer := p.at[k]-p.at[0], float64(k)
+		from.add(t, p.low[k]-p.low[0])
+		if k > min(q*2/3, q-2) {
+			continue
+		}
+		bent := all // the line that is level from minimum k on: as if the newer ones were at the same time
+		bent.t, bent.tt, bent.tv = from.t+newer*t, from.tt+newer*t*t, from.tv+t*(all.v-from.v)
+		rest = min(rest, bent.rest())
+	}
+	return rest < all.rest()
 }
 
 // goesOn reports whether growth by slope, found in the newest n points, has not ended. Their floor is the minimum from a
@@ -239,11 +278,16 @@ func (l *line) add(t, v float64) {
 
 // slope returns the slope of the line, and how many of its standard errors that is.
 func (l *line) slope() (slope, errors float64) {
-	tt, tv, vv := l.tt-l.t*l.t/l.n, l.tv-l.t*l.v/l.n, l.vv-l.v*l.v/l.n
+	tt, tv := l.tt-l.t*l.t/l.n, l.tv-l.t*l.v/l.n
 	if l.n < 3 || tt <= 0 {
 		return 0, 0
 	}
 	slope = tv / tt
-	rest := max(vv-slope*tv, 0)
-	return slope, slope / max(math.Sqrt(rest/(l.n-2)/tt), 1e-3)
+	return slope, slope / max(math.Sqrt(l.rest()/(l.n-2)/tt), 1e-3)
+}
+
+// rest returns the sum of the squares of the distances from the line.
+func (l *line) rest() float64 {
+	tt, tv, vv := l.tt-l.t*l.t/l.n, l.tv-l.t*l.v/l.n, l.vv-l.v*l.v/l.n
+	return max(vv-tv*tv/tt, 0)
 }

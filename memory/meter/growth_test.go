@@ -295,6 +295,53 @@ func TestGrowth_ARampUnderASlowSineEndsForGood(t *testing.T) {
 	}
 }
 
+// Random batches after a ramp rise by chance above all that was before. They are accused for less than 1 % of ten minutes.
+func TestGrowth_BatchesAfterARampAreNotAccused(t *testing.T) {
+	seeds, full := 2, os.Getenv(fullGrowth) != ""
+	if full {
+		seeds = 40
+	}
+	for _, rate := range []float64{50 << 10, 100 << 10, mib} {
+		for _, lasts := range []float64{90, 300} {
+			if !full && (lasts < 300 || rate == mib) {
+				continue
+			}
+			accused, all, most := 0, 0, 0.0
+			for _, period := range []float64{20, 25, 30} {
+				for _, begins := range []float64{0, 130} { // the batches begin after the ramp, or before it
+					mine, begin := 0, all
+					for seed := range seeds {
+						rng := rand.New(rand.NewPCG(uint64(seed), 99))
+						batches, end := shapes["batches"](period, rng), begins+lasts
+						var m simulation
+						m.run(jittered(30, rng), end+720, func(t float64) float64 {
+							v := 50*mib + min(max(t-begins, 0), lasts)*rate
+							if begins > 0 || t > end {
+								v += batches(t)
+							}
+							return v
+						}, func(t, growth float64) {
+							if t < end+120 {
+								return
+							}
+							if all++; growth >= least {
+								mine++
+							}
+						})
+					}
+					accused += mine
+					most = max(most, float64(mine)/float64(all-begin))
+				}
+			}
+			share := float64(accused) / float64(all)
+			t.Logf("%g KiB/s for %g s: reported as growing %.2f %% of the time, %.2f at most", rate/1024, lasts, 100*share, 100*most)
+			if share >= 0.01 || full && most >= 0.01 {
+				t.Errorf("%g KiB/s for %g s: reported as growing %.2f %% of the time, %.2f at most", rate/1024, lasts, 100*share, 100*most)
+			}
+		}
+	}
+}
+
 // What a meter says of a pool is what the simulation says of the same figures.
 func TestGrowth_AMeterJudgesAsTheSimulation(t *testing.T) {
 	testenv.Long(t)

@@ -94,3 +94,45 @@ func TestPoints_RisesAreIdleSeldom(t *testing.T) {
 		t.Errorf("one of six rises is idle: %v, %v, %v", p.rises(7, 0.5, 1.0/6), p.rises(7, 0.5, 0.1), p.rises(7, 1.1, 0.9))
 	}
 }
+
+// Growth levels off if a line that ends level fits its minima best.
+func TestPoints_LevelsOffIfALevelEndFitsBest(t *testing.T) {
+	for name, x := range map[string]struct {
+		low  []float64 // the newest first
+		want bool
+	}{
+		"a line":             {[]float64{80, 70, 60, 50, 40, 30}, false},
+		"a line with noise":  {[]float64{84, 66, 63, 46, 43, 27}, false},
+		"one step less":      {[]float64{75, 70, 60, 50, 40, 30}, false},
+		"a level end":        {[]float64{60, 60, 60, 50, 40, 30}, true},
+		"with noise":         {[]float64{64, 56, 61, 48, 43, 27}, true},
+		"of two":             {[]float64{71, 70, 60, 50, 40, 30}, true},
+		"of all but two":     {[]float64{50, 50, 50, 50, 50, 30}, true},
+		"faster at the end":  {[]float64{120, 90, 70, 50, 40, 30}, false},
+		"three that go on":   {[]float64{50, 40, 30}, false},
+		"three, of them two": {[]float64{40, 40, 30}, true},
+		"level at first":     {[]float64{60, 50, 40, 30, 30, 30}, false},
+	} {
+		p := &points{}
+		for k, v := range x.low {
+			p.low[k], p.at[k] = v, float64(-10*k)
+		}
+		if got := p.levelsOff(len(x.low)); got != x.want {
+			t.Errorf("%s: levels off: %v", name, got)
+		}
+	}
+}
+
+// Windows below all that follow are no part of the orders. The newest before the run always counts.
+func TestPoints_OrdersLeaveOutRamps(t *testing.T) {
+	p := &points{}
+	copy(p.low[:], []float64{90, 80, 70, 20, 25, 15, 18, 10})
+	for _, x := range []struct {
+		q, n int
+		want float64
+	}{{3, 8, 6 * 5 * 4}, {3, 3, 6}, {3, 4, 4 * 3 * 2}, {2, 8, 5 * 4}, {3, 5, 5 * 4 * 3}} {
+		if got := p.orders(x.q, x.n); got != x.want {
+			t.Errorf("%+v: %v", x, got)
+		}
+	}
+}
