@@ -45,10 +45,18 @@ func (c *checker) tiers() {
 
 // allOpen returns an error if the program has closed an allocator that only Close may close: its reservation is gone.
 func (m *Manager) allOpen() error {
-	for t, want := range m.built {
-		if want > 0 && m.states[t].stats(m).Reserved < want {
-			return fmt.Errorf("tiers: the program has closed an allocator of the %s tier, which only Manager.Close may close: %w", Tier(t), memory.ErrClosed)
+	for t := range Tier(Count) {
+		if err := m.open(t); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// open is allOpen for one tier.
+func (m *Manager) open(t Tier) error {
+	if want := m.built[t]; want > 0 && m.states[t].stats(m).Reserved < want {
+		return fmt.Errorf("tiers: the program has closed an allocator of the %s tier, which only Manager.Close may close: %w", t, memory.ErrClosed)
 	}
 	return nil
 }
@@ -57,7 +65,11 @@ func (m *Manager) allOpen() error {
 func (w *Worker) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := errors.Join(w.heap.Check(), w.inbox.Check(), w.checkTags(), w.scratch.check())
+	err := errors.Join(w.heap.Check(), w.inbox.Check(), w.checkTags())
+	if w.scratch.lost() { // the bytes of an open task are not noted
+		return errors.Join(err, w.closedScratch())
+	}
+	err = errors.Join(err, w.scratch.check())
 	if got, want := uint64(w.limit.Committed()), w.heap.Stats().Committed+w.scratch.stats.Committed; got != want || w.limit.Committed() > w.limit.Budget() {
 		err = errors.Join(err, fmt.Errorf("%d bytes are committed of a budget of %d, the heap and scratch have %d", got, w.limit.Budget(), want))
 	}

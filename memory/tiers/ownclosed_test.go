@@ -32,6 +32,11 @@ func TestManager_AnAllocatorThatTheProgramClosedIsNamed(t *testing.T) {
 				if _, err := m.EndLevel(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), name) {
 					t.Errorf("%s: EndLevel: %v", name, err)
 				}
+				if err := m.NextFrame(); name == "frame tier" && (!errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), name)) {
+					t.Errorf("NextFrame: %v", err)
+				} else if err == nil {
+					_ = m.EndFrame()
+				}
 			}
 			if err := m.Close(); err != nil {
 				t.Errorf("%s: Close: %v", name, err)
@@ -85,5 +90,45 @@ func TestManager_AClosedPoolIsNamedAndCanBeRemoved(t *testing.T) {
 	last, err := tiers.NewPool[int64](m, pool.Config{})
 	if err := errors.Join(err, last.Close(), m.Close()); err != nil {
 		t.Errorf("Close with a closed pool: %v", err)
+	}
+}
+
+// After a Close of the slab outside a level, BeginLevel fails.
+func TestBeginLevel_NamesAnAllocatorThatTheProgramClosed(t *testing.T) {
+	m, err := tiers.New(tiers.Config{})
+	if err := errors.Join(err, m.Slab().Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.BeginLevel(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), "slab tier") {
+		t.Errorf("BeginLevel: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A task whose scratch arena the program has closed can end, and then the manager can be closed.
+func TestWorker_AScratchArenaThatTheProgramClosedIsNamed(t *testing.T) {
+	m, err := tiers.New(tiers.Config{Workers: 2})
+	w := m.Worker(1)
+	a, err1 := w.BeginTask()
+	if err := errors.Join(err, err1); err != nil {
+		t.Fatal(err)
+	}
+	memtest.MustAlloc(t, a, 100, 8)
+	if err := errors.Join(m.Check(), a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	begin := func() error { _, err := w.BeginTask(); return err }
+	for _, f := range []func() error{m.Check, w.EndTask, m.Check, begin, m.BeginLevel} {
+		const want = "the program has closed the scratch arena of worker 1, which"
+		if err := f(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "inbox tier") {
+			t.Error(err)
+		} else if n := strings.Count(err.Error(), "bytes"); n > 0 {
+			t.Errorf("%v: another error", err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -33,7 +33,8 @@ func (m *Manager) order(op, state, remedy string) error {
 //
 // If the new frame's buffer cannot be committed, the frame's arena has no capacity: its Alloc returns the error of the
 // commit. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the page
-// source, the error also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers, pools and
+// source, the error also wraps ErrOrder. If the program has closed the arena of a frame, the error wraps
+// memory.ErrClosed and names the tier. After an error no new frame has begun. Cost: proportional to tiers, pools and
 // workers, plus the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	m.made("BeginFrame")
@@ -48,6 +49,9 @@ func (m *Manager) BeginFrame() error {
 	}
 	defer m.leave()
 	m.owner.Touch()
+	if err := m.open(Frame); err != nil {
+		return err
+	}
 	m.returned.Drain()
 	m.inbox.tellSoft(m)
 	at := m.allStats()
@@ -115,7 +119,8 @@ func (m *Manager) NextFrame() error {
 // BeginLevel opens a level. Blocks of slab, large and the workers that are already live do not belong to the level, so
 // EndLevel will not report them as leaks. BeginLevel may wait until a running collection of the Go heap ends, see
 // [gcpace.Pacer.BeginLevel]. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. If
-// a callback closes the page source, the error also wraps ErrOrder. Cost: proportional to tiers, pools and workers, and
+// a callback closes the page source, the error also wraps ErrOrder. If the program has closed the allocator of a tier,
+// the error wraps memory.ErrClosed and names it. Cost: proportional to tiers, pools and workers, and
 // 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	m.made("BeginLevel")
@@ -132,6 +137,9 @@ func (m *Manager) BeginLevel() error {
 	}
 	defer m.leave()
 	m.owner.Touch()
+	if err := m.allOpen(); err != nil {
+		return err
+	}
 	at := m.allStats()
 	m.pools.noteLevel()
 	if m.phase >= closing {

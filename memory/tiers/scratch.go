@@ -53,7 +53,8 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 // -tags memdebug each task commits them. Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees
 // of a task after the task's end. After Close the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If
 // the arena cannot be committed, the error is a *memory.Exhausted, whose Cause is the error of the commit; the call
-// counts in Stats.Failures. If BeginTask returns an error, it opens no task.
+// counts in Stats.Failures. If the program has closed the arena, the error wraps memory.ErrClosed and names it. If
+// BeginTask returns an error, it opens no task.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,6 +64,8 @@ func (w *Worker) BeginTask() (*arena.Linear, error) {
 		return nil, memory.ErrClosed
 	case s.busy:
 		return nil, fmt.Errorf("%w: BeginTask inside a task; EndTask first", ErrOrder)
+	case s.lost():
+		return nil, w.closedScratch()
 	}
 	refused := s.advance()
 	if w.over {
@@ -91,10 +94,11 @@ func (s *scratch) advance() (refused error) {
 // goroutine. Pointers into the arena are dangling afterwards. In debug builds reads through such pointers return 0xDD
 // or fault until a later task reuses the memory. If a hook panics, the task stays open, and the next EndTask runs the
 // remaining hooks. After Close the error is memory.ErrClosed. Before Close, outside a task, the error wraps ErrOrder.
-// EndTask panics with a *memory.Misuse in a hook of the arena.
+// EndTask panics with a *memory.Misuse in a hook of the arena. If the program has closed the arena, the task ends, and
+// the error wraps memory.ErrClosed and names it.
 func (w *Worker) EndTask() error {
 	s := &w.scratch
-	if s.busy && !w.closed() {
+	if s.busy && !w.closed() && !s.lost() {
 		s.frames.Reset() // hooks may use the worker
 	}
 	w.mu.Lock()
@@ -105,8 +109,18 @@ func (w *Worker) EndTask() error {
 	case !s.busy:
 		return fmt.Errorf("%w: EndTask outside a task; BeginTask first", ErrOrder)
 	}
-	s.busy, s.cur, s.stats = false, s.shut, s.frames.Stats()
+	s.over()
+	if s.lost() {
+		return w.closedScratch()
+	}
 	return nil
+}
+
+// lost reports whether the program has closed the arena, or the source of an open manager.
+func (s *scratch) lost() bool { return s.frames.Current().Base() == nil }
+
+func (w *Worker) closedScratch() error {
+	return fmt.Errorf("tiers: the program has closed the scratch arena of worker %d, which only Manager.Close may close: %w", w.thread-1, memory.ErrClosed)
 }
 
 // Scratch returns the arena that BeginTask returned, for functions that run within the task. Call it on the worker's
@@ -152,5 +166,5 @@ func (w *Worker) closeScratch() error {
 	return err
 }
 
-// over records that the arena or its source is closed.
+// over records that the task, the arena or its source has ended.
 func (s *scratch) over() { s.busy, s.cur, s.stats = false, s.shut, s.frames.Stats() }
