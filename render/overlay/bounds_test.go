@@ -115,14 +115,15 @@ func TestLeaks_SixRowsAreShownOfMore(t *testing.T) {
 	}
 }
 
-// What grows is named where only a tag does, or only a pool's tier.
+// What grows is named where only a tag does, only a pool, or only a pool's tier.
 func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 	for _, size := range screens[:2] {
 		g := newGame(t, 60, tiers.Config{}, Config{})
 		g.w, g.h = size[0], size[1]
-		all := "▲ pools +4.0 K/s  # ai +2.0 K/s  · sparks +5.0 K/s"
+		all, owners := "▲ pools +4.0 K/s  # ai +2.0 K/s  · sparks +5.0 K/s", "growing # ai +2.0 K/s  · sparks +5.0 K/s"
 		if size[0] > 640 {
 			all = "growing ▲ pools +4.0 KiB/s  tag ai +2.0 KiB/s  pool sparks +5.0 KiB/s"
+			owners = "growing tag ai +2.0 KiB/s  pool sparks +5.0 KiB/s"
 		}
 		g.tag("ai")
 		g.m.AddPool("sparks", &tiers.Funcs{StatsFunc: func() memory.Stats { return memory.Stats{InUse: 1} }})
@@ -130,9 +131,11 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 		rows := g.o.meter.Rows()
 		rows[firstTag].Growth, rows[tiers.Slab].Growth, rows[tiers.Pools].Growth, g.o.meter.Pools()[0].Growth = 2048, 3072, 4096, 5120
 		for want, v := range map[string]meter.Verdict{
-			"growing nothing":                              {},
-			"growing not known yet":                        {Young: true},
-			"growing tag ai +2.0 KiB/s":                    {Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
+			"growing nothing":                {},
+			"growing not known yet":          {Young: true},
+			owners:                           {Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
+			"growing tag ai +2.0 KiB/s":      {Tag: &rows[firstTag]},
+			"growing pool sparks +5.0 KiB/s": {Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s  tag ai +2.0 KiB/s": {Growing: &rows[tiers.Slab], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s":                    {Growing: &rows[tiers.Slab]},
 			all:                                            {Growing: &rows[tiers.Pools], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
@@ -146,10 +149,10 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 			marked := slices.ContainsFunc(g.o.q.Vertices(), func(x render.Vertex) bool {
 				return x.ColorR == render.White.Fade(0.09).R && x.DstY < g.o.placed[0].y+3*g.o.scr.pitch
 			})
-			if marked != (v.Growing != nil || v.Tag != nil) {
+			if marked != (v.Growing != nil || v.Tag != nil || v.Pool != nil) {
 				t.Errorf("%v, %s: marked: %t", size, want, marked)
 			}
-			if text := strings.ReplaceAll(g.read(), "  ", " "); !strings.Contains(text, strings.ReplaceAll(want, "  ", " ")) || v.Pool != nil && v.Growing != &rows[tiers.Pools] && strings.Contains(text, "pool sparks") {
+			if text := strings.ReplaceAll(g.read(), "  ", " "); !strings.Contains(text, strings.ReplaceAll(want, "  ", " ")) || v.Growing == &rows[tiers.Slab] && strings.Contains(text, "pool sparks") {
 				t.Errorf("%v: no %q in\n%s", size, want, text)
 			}
 		}

@@ -158,10 +158,11 @@ func (o *Overlay) memoryFigure(f *flow) {
 	}
 	x, y := f.slot(label, render.BytesWidth)
 	f.figure(x, y, render.PanelText, render.AppendBytes(o.buf[:0], sum))
-	if v := o.meter.Verdict(); v.Growing != nil {
-		name := cut(v.Growing.Name, 9)
+	v := o.meter.Verdict()
+	if w := cmp.Or(v.Growing, v.Tag, v.Pool); w != nil {
+		name := cut(w.Name, 9)
 		x, y = f.slot("▲", 9)
-		f.figure(x-float32((9-utf8.RuneCountInString(name))*render.GlyphW), y, colorOf(v.Growing), append(o.buf[:0], name...))
+		f.figure(x-float32((9-utf8.RuneCountInString(name))*render.GlyphW), y, colorOf(w), append(o.buf[:0], name...))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -28,4 +29,19 @@ func TestStrip_NoFigureIsAloneOnALine(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A pool that leaks while another shrinks as fast leaves its tier and its tag as they are. Strip and F3 name it.
+func TestStrip_NamesAPoolThatGrowsAlone(t *testing.T) {
+	g := newGame(t, 30, tiers.Config{}, Config{})
+	leaks, shrinks := memory.Stats{}, memory.Stats{InUse: 64 << 20}
+	g.m.AddPool("sparks", &tiers.Funcs{StatsFunc: func() memory.Stats { return leaks }})
+	g.m.AddPool("ghosts", &tiers.Funcs{StatsFunc: func() memory.Stats { return shrinks }})
+	g.press(1, 3)
+	g.run(60, func(dt float64) {
+		n := uint64(dt * (100 << 10))
+		leaks.InUse, shrinks.InUse = leaks.InUse+n, shrinks.InUse-n
+	})
+	g.want("growing pool sparks +100 KiB/s")
+	g.want("▲ sparks")
 }

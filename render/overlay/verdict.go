@@ -85,13 +85,14 @@ func (o *Overlay) largestTier(l *line, largest *meter.Row) {
 	l.size(render.PanelText, best.InUse)
 }
 
-// growth names the tier that grows, and the tag and the pool.
+// growth names the tier that grows, and the tag and the pool. A pool that grows while another shrinks is named alone.
 func (o *Overlay) growth(l *line, v *meter.Verdict) {
 	p := &o.panel
-	if v.Growing != nil || v.Tag != nil {
+	nothing := v.Growing == nil && v.Tag == nil && v.Pool == nil
+	if !nothing {
 		p.Q.Rect(p.X+l.x-4, p.Y+l.y+(render.GlyphH-o.scr.pitch)/2, l.end-l.x+8, o.scr.pitch, render.White.Fade(0.09))
 	}
-	if v.Growing == nil && v.Tag == nil {
+	if nothing {
 		l.word(render.PanelQuiet, "growing")
 		if v.Young {
 			l.text(render.PanelQuiet, "not known yet")
@@ -101,11 +102,11 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 		return
 	}
 	pool := v.Pool
-	if v.Growing == nil || v.Growing.Kind != meter.TierRow || v.Growing.Tier != tiers.Pools {
-		pool = nil
+	if v.Growing != nil && v.Growing.Kind == meter.TierRow && v.Growing.Tier != tiers.Pools {
+		pool = nil // another tier grows faster
 	}
 	short := !o.scr.full && pool != nil && v.Tag != nil // all three, or their rates, would not fit
-	if !short {
+	if !short || v.Growing == nil {
 		l.word(render.PanelQuiet, "growing")
 	}
 	owner := func(by, sign string, w *meter.Row) {
