@@ -122,6 +122,7 @@ func TestStats_InPlayOfOneWhileOthersCollect(t *testing.T) {
 		case <-done:
 			running = false
 		default:
+			runtime.Gosched() // in the browser no goroutine runs until this one waits
 		}
 		if n := a.Stats().InPlay; n != 0 {
 			t.Fatalf("%d collections in play", n)
