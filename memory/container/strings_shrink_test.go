@@ -85,7 +85,9 @@ func bytesOfNew(t *testing.T, texts map[uint32]string) uint64 {
 		_, err := s.Intern(sp, text)
 		must(t, err)
 	}
-	return h.Stats().Requested
+	n := h.Stats().Requested
+	must(t, h.Close())
+	return n
 }
 
 // After a Shrink each rung has only the pages that its texts need, and no id beyond the last that is in use.
@@ -224,6 +226,7 @@ func TestStrings_ShrinkContinuesAfterAFailure(t *testing.T) {
 			if n := f.Stats().Live; n != 0 {
 				t.Fatalf("%d blocks are left", n)
 			}
+			must(t, f.Close())
 		}
 	}
 }

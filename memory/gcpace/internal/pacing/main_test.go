@@ -141,6 +141,7 @@ func TestSpawn_TellsWhatTheProcessSaid(t *testing.T) {
 }
 
 func TestSpawn_AProcessThatCannotBeStartedIsAnError(t *testing.T) {
+	needsProcesses(t)
 	args := os.Args
 	os.Args = []string{t.TempDir() + "/none"}
 	defer func() { os.Args = args }()
