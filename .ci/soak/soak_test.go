@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -82,6 +83,28 @@ func TestSoak_GoesOnWhereItStopped(t *testing.T) {
 			t.Errorf("a damaged state: exit %d, %q", code, stderr)
 		}
 	}
+}
+
+// Both wrote one temporary file: the second had nothing to rename, or the state was half of each.
+func TestState_TwoRunsWithOneFolderSaveWholeStates(t *testing.T) {
+	dir := t.TempDir()
+	var runs sync.WaitGroup
+	for range 2 {
+		runs.Go(func() {
+			for range 100 {
+				st, err := loadState(dir, 1, 2, 3)
+				if err == nil {
+					st.of("stack").Ops++
+					err = st.save()
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	runs.Wait()
 }
 
 func TestSegment_TheSameSeedGivesTheSameOperations(t *testing.T) {

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // A state is what a run has reached. It is kept in a file, so that the next run continues there. Each seed and length
@@ -65,8 +68,8 @@ func (st *state) of(name string) *progress {
 	return p
 }
 
-// save writes the state beside the file and renames it, so that a run which is killed leaves
-// the old one or the new one.
+// save writes the state as an atomic write, so that a run which is killed leaves the old one or the new one. So do two
+// runs with one folder.
 func (st *state) save() error {
 	if st.path == "" {
 		return nil
@@ -75,8 +78,5 @@ func (st *state) save() error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(st.path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(st.path+".new", st.path)
+	return atomicfile.Write(st.path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
 }

@@ -97,6 +97,9 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 	case o.only != "" && (o.wav != "" || o.sheet != ""):
 		problem = "-only selects files, and -wav and -sheet write none of them: use one of the three"
 	}
+	if err := cmdline.Writable(o.sheet); err != nil && problem == "" {
+		problem = "-sheet: " + err.Error()
+	}
 	if problem != "" {
 		return o, cmdline.Wrong(f, fault, problem)
 	}

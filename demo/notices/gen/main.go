@@ -48,5 +48,8 @@ func parse(args []string, fault io.Writer) (out string, err error) {
 	if out == "" {
 		return "", cmdline.Wrong(f, fault, "-out: the name of a file is needed")
 	}
+	if err := cmdline.Writable(out); err != nil { // before the minute that it takes
+		return "", cmdline.Wrong(f, fault, "-out: "+err.Error())
+	}
 	return out, nil
 }
