@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hajimehoshi/ebiten/v2"
@@ -167,14 +168,17 @@ func (b *Bindings) Map() map[string][]string {
 // control, and has at most three of one device. No control may be bound twice, default controls included. The error
 // describes one mistake. A failed SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(actionNames[:], name) {
+			return fmt.Errorf("unknown action %.40q; allowed are %v", name, actionNames)
+		}
+	}
 	n := DefaultBindings()
-	known := 0
 	for a := range n {
 		names, ok := m[actionNames[a]]
 		if !ok {
 			continue
 		}
-		known++
 		if len(names) < 1 {
 			return fmt.Errorf("%s has 0 controls; at least 1 is needed", actionNames[a])
 		}
@@ -196,9 +200,6 @@ func (b *Bindings) SetMap(m map[string][]string) error {
 			n[a][of+*i] = c
 			*i++
 		}
-	}
-	if known != len(m) {
-		return fmt.Errorf("unknown action; allowed are %v", actionNames)
 	}
 	if _, ok := m[actionNames[Rewind]]; !ok {
 		n.yield(Rewind)

@@ -512,7 +512,7 @@ func TestBindings_GoThroughText(t *testing.T) {
 
 func TestBindings_RefuseWhatIsNone(t *testing.T) {
 	for want, m := range map[string]map[string][]string{
-		"unknown action":          {"jump": {"A"}},
+		`unknown action "jump"`:   {"jump": {"A"}, "leap": {"B"}},
 		"no control":              {"dash": {"Any"}},
 		"0 controls":              {"dash": {}},
 		"4 controls":              {"dash": {"A", "B", "C", "D"}},
