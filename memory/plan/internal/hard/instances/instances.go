@@ -3,7 +3,6 @@ package instances
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -19,25 +18,30 @@ import (
 // [lower, upper). The first line is a header. If the name ends in .gz, the file is decompressed. The IDs of the file
 // are ignored: buffers are numbered in order from 0, and aligned to one byte.
 func Load(name string) ([]plan.Buffer, error) {
-	data, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasSuffix(name, ".gz") {
-		return Read(bytes.NewReader(data))
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(name, ".gz") {
+		in, err = gzip.NewReader(f)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
+	var set []plan.Buffer
+	if err == nil {
+		set, err = Read(in)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return Read(z)
+	return set, nil
 }
 
 // Read is Load for an open, uncompressed file.
 func Read(r io.Reader) (set []plan.Buffer, err error) {
 	lines := bufio.NewScanner(r)
-	lines.Scan()
-	for lines.Scan() {
+	header := lines.Scan()
+	for header && lines.Scan() {
 		fields := strings.Split(strings.TrimSpace(lines.Text()), ",")
 		if len(fields) != 4 {
 			return nil, fmt.Errorf("line %d has %d fields, not 4", len(set)+2, len(fields))

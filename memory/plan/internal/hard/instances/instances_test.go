@@ -74,6 +74,13 @@ func TestLoad_ReadsWhatIsCompressedAndWhatIsNot(t *testing.T) {
 	if _, err := Load(none); !errors.Is(err, gzip.ErrHeader) || !strings.HasPrefix(err.Error(), none+": ") {
 		t.Error(err)
 	}
+	bad := filepath.Join(dir, "bad.csv") // with several files nothing said which is bad
+	if err := os.WriteFile(bad, []byte("h\n1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(bad); err == nil || err.Error() != bad+": line 2 has 1 fields, not 4" {
+		t.Error(err)
+	}
 	if _, err := Load(filepath.Join(dir, "c.csv")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
