@@ -118,6 +118,9 @@ func (p *Prefix) Fill(off, n uintptr) error {
 // NextHole returns the first range [from, to) of dropped bytes at off or above. If off lies in such a range, from is
 // off. If there is no such range, both offsets equal Committed.
 func (p *Prefix) NextHole(off uintptr) (from, to uintptr) {
+	if p.holes.bytes == 0 { // most often: spares the divisions
+		return p.committed, p.committed
+	}
 	page, end := off/max(p.page, 1), min(uintptr(len(p.holes.set))<<6, p.committed/max(p.page, 1))
 	for page < end && !p.holes.has(page) {
 		page++

@@ -61,7 +61,9 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 // saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
 func (s *metadata) saveSlots(c *save.Coder) {
 	c.Same("the capacity", uint64(s.capacity))
-	w := [...]uint64{uint64(s.n), uint64(s.opened), uint64(s.retired), uint64(s.peak), uint64(s.soiled), s.allocs, s.failures, uint64(len(s.gens))}
+	var w [8]uint64 // the compiler would write a literal elsewhere first, and copy it
+	w[0], w[1], w[2], w[3], w[4] = uint64(s.n), uint64(s.opened), uint64(s.retired), uint64(s.peak), uint64(s.soiled)
+	w[5], w[6], w[7] = s.allocs, s.failures, uint64(len(s.gens))
 	c.Enter("counts") // of a difference: the number of objects is among them
 	c.Words(w[:])
 	c.Leave()
@@ -146,7 +148,9 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	c.Same("the capacity", uint64(b.capacity))
 	b.mem.SaveState(c)
 	// No Count for opened: Metadata saves less than a byte for each slot. The entries decide how many slots refill opens.
-	w := [...]uint64{uint64(b.opened), uint64(len(b.free)), uint64(b.peak), uint64(b.soiled), uint64(b.n), b.allocs, b.failures}
+	var w [7]uint64 // see saveSlots
+	w[0], w[1], w[2], w[3] = uint64(b.opened), uint64(len(b.free)), uint64(b.peak), uint64(b.soiled)
+	w[4], w[5], w[6] = uint64(b.n), b.allocs, b.failures
 	if c.Words(w[:]); c.Loading() {
 		b.opened, b.peak, b.soiled, b.n = uintptr(w[0]), uintptr(w[2]), uintptr(w[3]), uint(w[4])
 		b.allocs, b.failures = w[5], w[6]

@@ -47,14 +47,15 @@ func (c *Coder) Words(w []uint64) {
 			w[i] = c.Word(v)
 		}
 	default:
-		b := c.buf[c.at:][:n]
-		c.at += n
-		for i := range w {
-			if c.pass == saving {
-				binary.LittleEndian.PutUint64(b[8*i:], w[i])
-			} else {
-				w[i] = binary.LittleEndian.Uint64(b[8*i:])
+		b := unsafe.Pointer(unsafe.SliceData(c.buf[c.at:][:n]))
+		if c.at += n; c.pass == saving {
+			for i, v := range w {
+				binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(b, 8*i))[:], v)
 			}
+			return
+		}
+		for i := range w {
+			w[i] = binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(b, 8*i))[:])
 		}
 	}
 }

@@ -542,7 +542,7 @@ func TestSet_StateThatVisitsOtherBytesIsNamed(t *testing.T) {
 
 // BenchmarkSet compares states of several sizes with copies of as many bytes.
 func BenchmarkSet(b *testing.B) {
-	for _, size := range []int{64 << 10, 256 << 10, 1 << 20, 4 << 20} {
+	for _, size := range []int{16 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20, 4 << 20} {
 		b.Run(fmt.Sprintf("KiB=%d", size>>10), func(b *testing.B) { memtest.BenchSaved(b, mixed(b, size)) })
 	}
 }

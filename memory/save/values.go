@@ -7,7 +7,13 @@ import (
 
 // Raw saves or loads the n bytes at p. They must contain no Go pointers, and n must be equal when the state is saved
 // and loaded. If [Coder.Portable] returns true, the pass fails with an error that wraps [ErrPortable].
-func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
+func (c *Coder) Raw(p unsafe.Pointer, n uintptr) {
+	if c.pass == measuring {
+		c.at += int(n+7) &^ 7 // padded, and cheap enough to inline
+		return
+	}
+	c.raw("", nil, p, n, 1)
+}
 
 // Rows saves or loads count values of type t. The first value is at p, and each begins size bytes after the one before.
 // size must be at least the size of t. All size*count bytes from p on must belong to the State: for a [Slot], Rows also
@@ -43,10 +49,13 @@ func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, ro
 		if n%8 != 0 {
 			clear(c.buf[c.at-8 : c.at])
 		}
-		if c.hashing {
-			c.copyHashed(b, unsafe.Slice((*byte)(p), n))
-		} else {
-			c.copyBlocks(c.buf[b:b+int(n)], unsafe.Slice((*byte)(p), n))
+		switch from := unsafe.Slice((*byte)(p), n); {
+		case c.hashing:
+			c.copyHashed(b, from)
+		case len(c.buf) < smallState:
+			copy(c.buf[b:], from)
+		default:
+			c.copyBlocks(c.buf[b:b+int(n)], from)
 		}
 	case loading:
 		c.copyBlocks(unsafe.Slice((*byte)(p), n), c.buf[b:b+int(n)])

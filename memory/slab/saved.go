@@ -53,7 +53,7 @@ func (h *Heap) saveState(c *save.Coder) {
 		h.limit = units * unitGranules
 	}
 	save.Var(c, &h.totals)
-	h.saveClasses(c)
+	free := h.saveClasses(c)
 	save.Var(c, &h.short.refusals)
 	h.saveSweep(c)
 	if !c.Failed() {
@@ -68,13 +68,14 @@ func (h *Heap) saveState(c *save.Coder) {
 		h.central.saveNotes(c)
 	}
 	if c.BeginContent() {
-		h.saveContent(c)
+		h.saveContent(c, free)
 		c.EndContent()
 	}
 }
 
-// saveClasses visits the known classes and their stacks. Most classes of a program are never used.
-func (h *Heap) saveClasses(c *save.Coder) {
+// saveClasses visits the known classes and their stacks, and returns the bytes of the blocks on these. Most classes of a
+// program are never used.
+func (h *Heap) saveClasses(c *save.Coder) (free uint64) {
 	n := len(h.ladder.sizes)
 	for first := 0; first < n; first += 64 {
 		was := h.known[first/64]
@@ -86,9 +87,11 @@ func (h *Heap) saveClasses(c *save.Coder) {
 			}
 		}
 		for w := known; w != 0 && !c.Failed(); w &= w - 1 {
-			h.saveClass(c, first+bits.TrailingZeros64(w))
+			i := first + bits.TrailingZeros64(w)
+			free += uint64(h.saveClass(c, i)) * uint64(h.ladder.sizes[i])
 		}
 	}
+	return free
 }
 
 // unuse makes class i as it is before its first span.
@@ -98,21 +101,23 @@ func (h *Heap) unuse(i int) {
 	s.looked, s.popped, s.seen, s.units, s.blocks = 0, 0, 0, 0, 0
 }
 
-// saveClass visits class i, two counts of 32 bits in a word.
-func (h *Heap) saveClass(c *save.Coder, i int) {
+// saveClass visits class i, two counts of 32 bits in a word. It returns how many blocks are on the stack.
+func (h *Heap) saveClass(c *save.Coder, i int) uint32 {
 	cl, s := &h.classes[i], &h.shapes[i]
-	w := [...]uint64{cl.allocs, s.looked, join(cl.carved, cl.bump), join(cl.end, s.units), join(s.blocks, cl.n), s.popped, uint64(s.seen)}
+	var w [7]uint64 // the compiler would write a literal elsewhere first, and copy it
+	w[0], w[1], w[2], w[3] = cl.allocs, s.looked, join(cl.carved, cl.bump), join(cl.end, s.units)
+	w[4], w[5], w[6] = join(s.blocks, cl.n), s.popped, uint64(s.seen)
 	c.Words(w[:])
 	blocks, n := uint32(w[4]), uint32(w[4]>>32)
 	switch {
 	case c.Failed():
-		return
+		return 0
 	case n > blocks:
 		c.Differs("class %d had %d free blocks of %d", i, n, blocks)
-		return
+		return 0
 	case blocks > s.capacity && c.Scanning():
 		c.Differs("class %d had %d blocks", i, blocks)
-		return
+		return 0
 	case blocks > s.capacity && !c.Saving():
 		stack := make([]uint32, blocks)
 		copy(stack, cl.free())
@@ -126,6 +131,7 @@ func (h *Heap) saveClass(c *save.Coder, i int) {
 		s.popped, s.seen = w[5], uint32(w[6])
 	}
 	c.Raw(cl.stack, uintptr(n)*4)
+	return n
 }
 
 // join returns two numbers in one word.
@@ -205,14 +211,15 @@ func (h *Heap) saveMaps(c *save.Coder, units, was uintptr) {
 }
 
 // saveContent visits all memory below limit if that is dense. Otherwise it visits the blocks of each span, in the order
-// of addresses.
-func (h *Heap) saveContent(c *save.Coder) {
+// of addresses. The blocks on the stacks have free bytes.
+func (h *Heap) saveContent(c *save.Coder, free uint64) {
 	units := h.limit / unitGranules
 	if invariant.Debug {
 		saved.Committed(c, &h.mem, max(h.poisoned, h.limit)<<granuleShift)
 		return
 	}
-	if c.Flag(h.dense(c)) { // a load asks the slot, because a source can refuse to take back absent units
+	dense := h.absent == 0 && c.Whole(uintptr(h.carved-free), h.limit<<granuleShift)
+	if c.Flag(dense) { // a load asks the slot, because a source can refuse to take back absent units
 		c.Raw(h.base, h.limit<<granuleShift)
 		return
 	}
@@ -227,15 +234,6 @@ func (h *Heap) saveContent(c *save.Coder) {
 		i += n
 	}
 	r.End()
-}
-
-// dense reports whether one copy of all memory below limit is to replace those of the spans.
-func (h *Heap) dense(c *save.Coder) bool {
-	live := h.carved
-	for i, size := range h.ladder.sizes {
-		live -= uint64(h.classes[i].n) * uint64(size)
-	}
-	return h.absent == 0 && c.Whole(uintptr(live), h.limit<<granuleShift)
 }
 
 // saveSpan visits the blocks of the span of n units from first on. A span that is copied as a whole is copied to its end,

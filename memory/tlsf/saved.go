@@ -43,7 +43,9 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 	}
 	save.Var(c, &h.counts)
 	save.Var(c, &h.bins)
-	w := [...]uint64{uint64(h.spare), uint64(h.epoch), uint64(h.turn), uint64(h.drops), uint64(h.outgrown), uint64(h.fastSize)}
+	var w [6]uint64 // the compiler would write a literal elsewhere first, and copy it
+	w[0], w[1], w[2] = uint64(h.spare), uint64(h.epoch), uint64(h.turn)
+	w[3], w[4], w[5] = uint64(h.drops), uint64(h.outgrown), uint64(h.fastSize)
 	if c.Words(w[:]); c.Loading() {
 		h.spare, h.epoch, h.turn = uint32(w[0]), uint32(w[1]), uint32(w[2])
 		h.drops, h.outgrown, h.fastSize = int(w[3]), uintptr(w[4]), uintptr(w[5])
