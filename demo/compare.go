@@ -143,13 +143,10 @@ func (o *options) comparison(out io.Writer) (err error) {
 			o.log(fmt.Sprintf("round %d of %d, place %d, %s: a tick took %.2f ms, 99.9 %%: %.2f; %g collections", round+1, o.rounds, place+1, c.name, t.p50, t.p999, t.cycles))
 		}
 	}
-	if err := o.tabulate(out, all); err != nil {
-		return err
-	}
-	if o.svg != "" {
+	if o.svg != "" { // before the table: a pipe that was closed ends the process
 		err = save(o.svg, func(w io.Writer) error { return drawComparison(w, o.title(all), all) })
 	}
-	return errors.Join(err, agree(all))
+	return errors.Join(err, o.tabulate(out, all), agree(all))
 }
 
 // agree reports runs that did not end in the same state.

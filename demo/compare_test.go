@@ -20,6 +20,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -103,15 +104,14 @@ func TestCompare_ARowForEachFigureWithOneHashAndAPicture(t *testing.T) {
 	svg := filepath.Join(dir, "out.svg")
 	cmd := testenv.Command(t, exe, "-compare", "-rounds", "2", "-ticks", "30", "-heat", "3", "-seed", "7", "-svg", svg)
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp, "TMP="+temp, "GOGC=1000")
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(cmdtest.Last{T: t, Files: []string{svg}}, &out), &said
+	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 5+len(figures) || !strings.Contains(lines[0], "30 ticks at heat 3, seed 7") || !strings.Contains(lines[0], settle.Processor()) {
-		t.Fatalf("%s", out)
+		t.Fatalf("%s", &out)
 	}
 	if runtime.GOOS == "linux" && !strings.Contains(lines[0], "bound to a processor") {
 		t.Errorf("the thread is not bound: %s", lines[0])

@@ -160,34 +160,30 @@ func same(rows []row, out io.Writer) error {
 	return errors.Join(wrong...)
 }
 
-// report writes the table, the chart and the figures, and is the verdict of -check.
+// report writes all files that can be written, then the table, and is the verdict of -check. A pipe that was closed ends
+// the process when the table is printed.
 func (o options) report(results []result, out io.Writer) error {
-	if o.json != "-" {
-		table(out, results, o)
-	}
+	var errs []error
 	if o.json != "" {
-		if err := writeFile(o.json, out, func(w io.Writer) error {
+		errs = append(errs, writeFile(o.json, out, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "\t")
 			return e.Encode(results)
-		}); err != nil {
-			return err
-		}
+		}))
 	}
 	if o.md != "" {
-		if err := markdown(o.md, results); err != nil {
-			return err
-		}
+		errs = append(errs, markdown(o.md, results))
 	}
 	if o.svg != "" {
-		if err := writeFile(o.svg, out, func(w io.Writer) error { return svg(w, results) }); err != nil {
-			return err
-		}
+		errs = append(errs, writeFile(o.svg, out, func(w io.Writer) error { return svg(w, results) }))
+	}
+	if o.json != "-" {
+		table(out, results, o)
 	}
 	if o.check {
-		return failures(results)
+		errs = append(errs, failures(results))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func writeFile(name string, out io.Writer, write func(io.Writer) error) error {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 )
 
 // TestRun_FromAnEarlierRunWritesItsTable measures nothing: the figures are those of the file.
@@ -24,7 +26,8 @@ func TestRun_FromAnEarlierRunWritesItsTable(t *testing.T) {
 		}
 	}
 	for range 2 { // the second time it finds its own table
-		if err := run([]string{"-from", figures, "-md", page}, io.Discard); err != nil {
+		again, chart := filepath.Join(dir, "b.json"), filepath.Join(dir, "b.svg")
+		if err := run([]string{"-from", figures, "-md", page, "-json", again, "-svg", chart}, cmdtest.Last{T: t, Files: []string{again, chart}}); err != nil {
 			t.Fatal(err)
 		}
 	}

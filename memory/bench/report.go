@@ -19,7 +19,8 @@ const (
 	tablesEnd   = "<!-- end of the tables -->"
 )
 
-// report writes the tables and files, and returns the verdict of -check.
+// report writes all files that can be written, prints the tables, and returns the verdict of -check. A pipe that was
+// closed ends the process when the tables are printed.
 func (o options) report(b *bench, results []result, out io.Writer) error {
 	tests := settle.Choose(o.tests(), o.rows, test.named)
 	judged := o.judge(results, tests)
@@ -30,25 +31,22 @@ func (o options) report(b *bench, results []result, out io.Writer) error {
 		}
 	}
 	text += b.verdicts(judged)
-	fmt.Fprint(out, plain(text))
+	var errs []error
 	if o.json != "" {
 		whole, err := json.MarshalIndent(state{o.key(), results}, "", "\t")
-		if err != nil {
-			return err
+		if err == nil {
+			err = atomicfile.Write(o.json, func(w io.Writer) error { _, err := w.Write(whole); return err })
 		}
-		if err := atomicfile.Write(o.json, func(w io.Writer) error { _, err := w.Write(whole); return err }); err != nil {
-			return err
-		}
+		errs = append(errs, err)
 	}
 	if o.md != "" {
-		if err := settle.Replace(o.md, tablesBegin, tablesEnd, text+"\n"); err != nil {
-			return err
-		}
+		errs = append(errs, settle.Replace(o.md, tablesBegin, tablesEnd, text+"\n"))
 	}
+	fmt.Fprint(out, plain(text))
 	if o.check {
-		return failures(tests, results, judged)
+		errs = append(errs, failures(tests, results, judged))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // failures returns an error for each bound that is missed, and for each Go peer that is not behind.

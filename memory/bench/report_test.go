@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
+	"github.com/strata-go/strata/engine/cmdline/cmdtest"
 )
 
 func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
@@ -21,7 +23,7 @@ func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
 	r := invented("W9", "pair", 1.02, peersAt(10, map[string]float64{arenas: 7, runtimes: 50, syncPool: 50, modernc: 50, goArenas: 50}))
 	r.Run, r.Load = "go, a processor; 2 programs", 1.5
 	var out strings.Builder
-	err := o.report(b, []result{r}, &out)
+	err := o.report(b, []result{r}, io.MultiWriter(cmdtest.Last{T: t, Files: []string{figures}}, &out))
 	if err == nil || err.Error() != "W9, arena, pair: the bound is 0.55, the ratio 0.700: missed by 27.3 %" {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -59,3 +60,21 @@ type FullDisk struct{}
 
 // Write returns 0 and an error whose text is "no space left".
 func (FullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A Last is an output that fails the test if one of the Files does not exist before the first Write. A command must save
+// its files before it prints, because a pipe that was closed ends the process.
+type Last struct {
+	T     testing.TB
+	Files []string // their paths
+}
+
+// Write returns len(p).
+func (l Last) Write(p []byte) (int, error) {
+	l.T.Helper()
+	for _, name := range l.Files {
+		if _, err := os.Stat(name); err != nil {
+			l.T.Errorf("%.40q is printed before a file is saved: %v", p, err)
+		}
+	}
+	return len(p), nil
+}

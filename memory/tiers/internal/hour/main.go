@@ -82,13 +82,13 @@ func run(args []string, out, usage io.Writer, play player) error {
 	if err != nil {
 		return err
 	}
-	report(out, o.load, samples)
-	if o.csv != "" {
+	if o.csv != "" { // before anything is printed: a pipe that was closed ends the process
 		err = write(o.csv, samples, csv)
 	}
 	if o.svg != "" {
 		err = errors.Join(err, write(o.svg, samples, svg))
 	}
+	report(out, o.load, samples)
 	return errors.Join(err, verdict(out, samples))
 }
 

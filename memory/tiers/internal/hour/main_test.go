@@ -129,7 +129,8 @@ func TestRun_WritesTheCurveAndTheNumbers(t *testing.T) {
 	picture, numbers := filepath.Join(dir, "h.svg"), filepath.Join(dir, "h.csv")
 	var out bytes.Buffer
 	var asked load
-	if err := run([]string{"-hours", "0.05", "-svg", picture, "-csv", numbers}, &out, io.Discard, flat(&asked, samples, nil)); err != nil {
+	last := io.MultiWriter(cmdtest.Last{T: t, Files: []string{picture, numbers}}, &out)
+	if err := run([]string{"-hours", "0.05", "-svg", picture, "-csv", numbers}, last, io.Discard, flat(&asked, samples, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if want := (load{Frames: 10_800, Seed: 1, Levels: true, scale: whole}); asked != want {
