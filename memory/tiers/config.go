@@ -113,7 +113,7 @@ type Config struct {
 	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. The
 	// recording begins with New, and the last blocks are recorded during Close. The manager does not close the Writer:
 	// close the manager first, then the Writer. Until the manager is closed, no other code may use the Writer. The
-	// recording stops if the io.Writer fails, if trace.Config.Limit is reached, or if too many blocks are live;
+	// recording stops if the io.Writer fails or panics, if trace.Config.Limit is reached, or if too many blocks are live;
 	// [Inspector.TraceErr] then returns the error. The io.Writer is called on the goroutines of the game and of the
 	// workers, one at a time. It must not use the manager.
 	Trace *trace.Writer

@@ -145,6 +145,7 @@ func (m *Manager) BeginLevel() error {
 	if m.phase >= closing {
 		return m.order("BeginLevel", "", "") // a pool's Stats has closed the source
 	}
+	m.recorder.beginLevel()
 	m.beginEpochs()
 	m.large.idle.doubles, m.slab.idle.doubles = 0, 0
 	for _, w := range m.inbox.workers {
@@ -155,7 +156,6 @@ func (m *Manager) BeginLevel() error {
 	m.level.cur = m.level.arena
 	m.level.begun++
 	m.phase |= inLevel
-	m.recorder.beginLevel()
 	return nil
 }
 
@@ -209,11 +209,11 @@ func (m *Manager) EndLevel() (Leaks, error) {
 		return Leaks{}, err
 	}
 	leaks := m.leaks(grown)
+	m.recorder.endLevel(m, used) // before the level has ended: the io.Writer of the trace may panic
 	m.slab.heap.EndEpoch()
 	m.pools.ending++
 	m.level.cur = m.level.shut
 	m.phase &^= inLevel
-	m.recorder.endLevel(m, used)
 	m.pacer.EndLevel()
 	m.left = leaks
 	return leaks, nil

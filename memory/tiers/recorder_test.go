@@ -447,3 +447,51 @@ func BenchmarkTrace(b *testing.B) {
 		})
 	}
 }
+
+// A panicking file panics in each Write after the header.
+type panicking struct{ bytes.Buffer }
+
+func (p *panicking) Write(b []byte) (int, error) {
+	if p.Len() > 0 {
+		panic(errInjected)
+	}
+	return p.Buffer.Write(b)
+}
+
+// A panic of the io.Writer of the trace stops the recording. It keeps no frame or level open, and loses no leak report.
+func TestRecorder_AWriteThatPanicsStopsOnlyTheTrace(t *testing.T) {
+	chunk := 0 // events that fill a chunk
+	for _, w := tracedManager(t, small(), new(panicking)); protect(func() error { w.Used(where(Level, 0), 0); return nil }) == nil; chunk++ {
+	}
+	panics := 0
+	for less := range 12 {
+		m, w := tracedManager(t, small(), new(panicking))
+		for range chunk - less {
+			w.Used(where(Level, 0), 0)
+		}
+		again := func(f func() error) { // after a panic
+			if protect(f) != nil {
+				panics++
+				must(t, f())
+			}
+		}
+		for range 3 {
+			again(m.BeginFrame)
+			again(m.EndFrame)
+			again(m.BeginLevel)
+			alloc(t, m.Large(), 5000) // which is not recorded
+			var leaks Leaks
+			again(func() (err error) { leaks, err = m.EndLevel(); return err })
+			if leaks.Tiers[Large].Blocks != 1 || m.Inspect().Leaks().Tiers[Large] != leaks.Tiers[Large] {
+				t.Errorf("%d events before the end of the chunk EndLevel reports %v", less, leaks)
+			}
+			must(t, m.Check())
+		}
+		if err := m.Inspect().TraceErr(); err == nil || !strings.Contains(err.Error(), "the io.Writer panicked") {
+			t.Errorf("%d events before the end of the chunk: %v", less, err)
+		}
+	}
+	if panics < 3 {
+		t.Errorf("%d panics", panics)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -652,4 +653,46 @@ func BenchmarkReader(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(10_000*b.N), "ns/event")
+}
+
+// A leaver ends what calls its second Write.
+type leaver struct {
+	writes int
+	leave  func()
+}
+
+func (l *leaver) Write(b []byte) (int, error) {
+	if l.writes++; l.writes == 2 {
+		l.leave()
+	}
+	return len(b), nil
+}
+
+func TestWriter_AWriteThatDoesNotReturnStopsTheRecording(t *testing.T) {
+	for name, leave := range map[string]func(){"panic": func() { panic("write") }, "Goexit": runtime.Goexit} {
+		out := &leaver{leave: leave}
+		w, err := NewWriter(out, Header{Program: "p", Unit: "u"}, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			defer func() { _ = recover() }()
+			for range 1 << 17 {
+				w.Alloc(Where{}, 1, 1)
+			}
+		}()
+		<-done
+		err = w.Err()
+		if n := w.Blocks(); err == nil || n == 0 || n == 1<<17 {
+			t.Errorf("%s: %v after %d blocks", name, err, n)
+		}
+		for range 1 << 17 {
+			w.Alloc(Where{}, 1, 1)
+		}
+		if w.Close() != err || out.writes != 2 {
+			t.Errorf("%s: %v, %d writes", name, err, out.writes)
+		}
+	}
 }

@@ -41,9 +41,9 @@ const (
 )
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. A failed Write or Config.Limit stops the
-// recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events, and all
-// events after Close. From then on Append and Copy return an error. Alloc, Free and the other methods for one event go
-// on without an error, and Alloc still numbers the blocks.
+// recording: Err and Close return the error. So does a Write that panics; the panic passes through. The Writer drops
+// the events of the failed chunk, all later events, and all events after Close. From then on Append and Copy return an
+// error. Alloc, Free and the other methods for one event go on without an error, and Alloc still numbers the blocks.
 //
 // The caller must name only live blocks; the Writer does not check this. A Writer belongs to one goroutine at a
 // time. Sizes above 2^62 are recorded as 2^62, and tiers above 15 as 15.
@@ -271,15 +271,21 @@ func (t *Writer) stored() (chunk []byte, method uint32) {
 	return t.packed.Bytes(), deflated
 }
 
-// write writes to the io.Writer and stops the recording if that fails.
+// errNoReturn stops a recording whose io.Writer does not return.
+var errNoReturn = errors.New("the io.Writer panicked or ended its goroutine")
+
+// write writes to the io.Writer and stops the recording if that fails or panics.
 func (t *Writer) write(b []byte) {
-	n, err := t.w.Write(b)
-	if t.written += int64(max(n, 0)); err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		t.err = fmt.Errorf("trace: write at byte %d: %w", t.written, err)
-	}
+	n, err := 0, errNoReturn
+	defer func() {
+		if t.written += int64(max(n, 0)); err == nil && n < len(b) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			t.err = fmt.Errorf("trace: write at byte %d: %w", t.written, err)
+		}
+	}()
+	n, err = t.w.Write(b)
 }
 
 // Copy appends the events of r to t until `limit` of them allocate, free or resize a block; 0 means no limit. Copy
