@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,11 @@ func run(args []string, out, usage io.Writer, play player) error {
 
 // write makes a file of the samples, whole or not at all.
 func write(name string, samples []sample, format func(io.Writer, []sample) error) (err error) {
+	defer func() {
+		if p, ok := errors.AsType[*fs.PathError](err); ok { // its path is that of the temporary file
+			err = fmt.Errorf("cannot write %s: %w", name, p.Err)
+		}
+	}()
 	f, err := os.CreateTemp(filepath.Dir(name), ".hour-*")
 	if err != nil {
 		return err

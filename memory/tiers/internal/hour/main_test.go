@@ -182,6 +182,14 @@ func TestRun_WhatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
 	if err := write(filepath.Join(dir, "x"), nil, func(io.Writer, []sample) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
 		t.Error(err)
 	}
+	closed := func(w io.Writer, _ []sample) error { // the error named the temporary file
+		_, err := w.Write(nil)
+		return errors.Join(err, w.(io.Closer).Close())
+	}
+	want := "cannot write " + filepath.Join(dir, "x") + ": file already closed"
+	if err := write(filepath.Join(dir, "x"), nil, closed); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("%d files are left", len(left))
 	}
