@@ -29,6 +29,7 @@ func (v *View) hud() {
 	v.gauges(at)
 	v.drawMap()
 	v.hint()
+	v.announce()
 	v.offers()
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
@@ -218,9 +219,9 @@ func (v *View) compass() {
 	v.pointed(at, dir)
 }
 
-// unread reports whether a rectangle lies over no hint and no notice of this frame, and below no panel.
+// unread reports whether a rectangle lies over no hint, large letters or notice of this frame, and below no panel.
 func (v *View) unread(x, y, w, h float32) bool {
-	for _, b := range [2]shell.Box{v.said, v.notices} {
+	for _, b := range [...]shell.Box{v.said, v.heading, v.notices} {
 		if x < b.X+b.W && x+w > b.X && y < b.Y+b.H && y+h > b.Y {
 			return false
 		}
@@ -273,19 +274,42 @@ func (v *View) offers() {
 	}
 }
 
-// banner writes the phase of the game in large letters, and fades the picture when a realm begins or ends.
+// announce writes the phase of the game in large letters, beside the map or, on a high canvas, below it.
+func (v *View) announce() {
+	g := v.s.Game
+	text, scale, high, c := g.Title(), float32(3), float32(49), v.pal[4]
+	switch g.Phase {
+	case game.Announce:
+		c = c.Fade(fadeInOut(g.PhaseTime, 0.6))
+	case game.Opened:
+		text, scale, high, c = "THE PORTAL IS OPEN", 2, 2*render.GlyphH, c.Fade(0.6+0.4*engine.Sin(v.time*5))
+	default:
+		return
+	}
+	top := float32(92)
+	if v.ui.tall() {
+		top = v.belowMap()
+	}
+	const least = 160 // of the width beside the map
+	middle, y, wide := v.headline(top, high)
+	if x, at, drawn := v.mapAt(); drawn && y < at+mapSide && y+high > at {
+		wide = min(wide, max(least, 2*(x-middle)))
+	}
+	scale = large(text, scale, wide)
+	v.quads.TextCentre(v.font, middle, y, scale, c, text)
+	w := render.Width(text, scale)
+	if g.Phase == game.Announce {
+		k := fadeInOut(g.PhaseTime, 0.6)
+		v.quads.Rect(middle-90*k, y+render.GlyphH*scale, 180*k, 1, v.pal[3].Fade(k))
+		w = max(w, 180)
+	}
+	v.heading = shell.Box{X: middle - w/2, Y: y, W: w, H: high}
+}
+
+// banner fades the picture when a realm begins or ends.
 func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {
-	case g.Phase == game.Announce:
-		k := fadeInOut(g.PhaseTime, 0.6)
-		middle, y, wide := v.headline(92, 49)
-		q.TextCentre(v.font, middle, y, large(g.Title(), 3, wide), v.pal[4].Fade(k), g.Title())
-		q.Rect(middle-90*k, y+48, 180*k, 1, v.pal[3].Fade(k))
-	case g.Phase == game.Opened:
-		const open = "THE PORTAL IS OPEN"
-		middle, y, wide := v.headline(92, 2*render.GlyphH)
-		q.TextCentre(v.font, middle, y, large(open, 2, wide), v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), open)
 	case g.Phase == game.Leaving:
 		v.reach.fill(q, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
 	case g.Phase == game.Over && v.Menu == nil: // else the shell has a screen for it

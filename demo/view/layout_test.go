@@ -718,3 +718,34 @@ func (v *View) frameWith(size image.Point, open []overlay.Part) {
 	v.Overlay.Within(v.panelArea())
 	v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
 }
+
+// On an upright phone the name of a realm lay over the map, and on a wide one a long name did.
+func TestHUD_LargeLettersLeaveMapAndNotices(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	keys := render.DefaultBindings()
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	for _, phase := range []game.Phase{game.Announce, game.Opened} {
+		v.s.Game.Phase, v.s.Game.PhaseTime = phase, 0.3
+		for _, size := range slices.Concat(windows, small) {
+			for _, d := range []render.Device{render.Keyboard, render.Touch} {
+				v.Point(vec{}, d, false, [2]render.Thumb{})
+				v.frameOf(shaped(size), 1)
+				notices := func() { v.notice([]byte("GROUND DOES NOT COME: TRYING AGAIN")) }
+				var taken []image.Rectangle
+				for _, draw := range []func(){v.announce, v.drawMap, notices} {
+					v.open()
+					v.begin(game.Signs, v.ui.view)
+					if draw(); v.quads.Len() == 0 {
+						continue // a notice without space is not written
+					}
+					x0, y0, x1, y1 := extent(&v.quads)
+					r := image.Rect(int(x0+0.5), int(y0+0.5), int(x1), int(y1))
+					if slices.ContainsFunc(taken, r.Overlaps) {
+						t.Errorf("%v, device %v, phase %v: %v lies over one of %v", size, d, phase, r, taken)
+					}
+					taken = append(taken, r)
+				}
+			}
+		}
+	}
+}

@@ -85,7 +85,7 @@ func TestLoading_LiesBesidePanels(t *testing.T) {
 		load.frame(t)
 	}
 	phase := func(p game.Phase) func() {
-		return func() { play.s.Game.Phase, play.s.Game.PhaseTime, play.alive = p, 0.3, 1; play.banner() }
+		return func() { play.s.Game.Phase, play.s.Game.PhaseTime, play.alive = p, 0.3, 1; play.announce() }
 	}
 	for what, c := range map[string]struct {
 		v    *View

@@ -144,9 +144,9 @@ func (v *View) note(b shell.Box) {
 }
 
 // noticeAt returns the upper left corner and the width of the highest place of a height, below former notices. It is
-// free of the overlay, the ship and the hint. It begins below the score or, on a high canvas, below the map and the
-// gauge of a warden. If none is as wide as least, or if the screen is low or higher than wide, the ship may be there.
-// If there is still none, wide is 0.
+// free of the overlay, the ship, the hint and the large letters. It begins below the score or, on a high canvas, below
+// the map and the gauge of a warden. If none is as wide as least, or if the screen is low or higher than wide, the ship
+// may be there. If there is still none, wide is 0.
 func (v *View) noticeAt(high, least float32) (at vec, wide float32) {
 	const side, step = 8, freeStep
 	first, below, foot := v.reach.lo[1]+56, v.belowMap(), v.reach.hi[1]-29-high
@@ -169,8 +169,12 @@ func (v *View) noticeAt(high, least float32) (at vec, wide float32) {
 				end, left = right, max(left, v.ui.W-right)
 			}
 			x, w := widest(left, end, func(x float32) bool {
-				s := v.said
-				return v.hidden(x, y, step, high) || apart && v.overShip(x, y, step, high) || x+step > s.X && x < s.X+s.W && y+high > s.Y && y < s.Y+s.H
+				for _, s := range [...]shell.Box{v.said, v.heading} {
+					if x+step > s.X && x < s.X+s.W && y+high > s.Y && y < s.Y+s.H {
+						return true
+					}
+				}
+				return v.hidden(x, y, step, high) || apart && v.overShip(x, y, step, high)
 			})
 			if w >= least {
 				return vec{x, y}, w

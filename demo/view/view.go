@@ -72,6 +72,7 @@ type View struct {
 	text    []byte
 	short   shortage
 	said    shell.Box // the plate of the hint in this frame
+	heading shell.Box // the large letters of this frame
 	noticed float32   // where the notices of this frame end; 0 if there are none
 	notices shell.Box // around all of them
 	slow    slowness
@@ -333,7 +334,7 @@ func (v *View) draw(f *render.Frame) {
 // frameOf sets what follows from the shape of the window.
 func (v *View) frameOf(p render.Viewport, density float32) {
 	v.port, v.density = p, density
-	v.said, v.noticed, v.notices = shell.Box{}, 0, shell.Box{}
+	v.said, v.heading, v.noticed, v.notices = shell.Box{}, shell.Box{}, 0, shell.Box{}
 	d := render.Keyboard
 	if v.Menu != nil {
 		d = v.Menu.Device
