@@ -440,10 +440,20 @@ func (m *Menu) prompted() (s string, c render.Color) {
 		}
 	case m.Source.Screen() == shell.Keys && m.Source.KeyDevice() != shell.Touch:
 		s = m.hints.keys
-	case m.Source.Screen() == shell.Setup, m.Source.Screen() == shell.Legend && len(m.Source.Items()) > 1:
+	case m.changes():
 		s = m.hints.setup
 	case !m.ui.tall() && (m.Source.Screen() == shell.Over || m.Source.Screen() == shell.Ending): // side by side
 		s = m.hints.row
 	}
 	return s, c
+}
+
+// changes reports whether left and right change the selected item. A finger can change any item.
+func (m *Menu) changes() bool {
+	for _, it := range m.Source.Items() {
+		if (it.Selected || m.Device == render.Touch) && (it.Kind == shell.Slider || it.Kind == shell.Choice) {
+			return true
+		}
+	}
+	return false
 }

@@ -532,3 +532,56 @@ func TestMenu_TheMarkOfARewoundRunIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// The prompt named no key that changes the action on saved runs, and named one on buttons. With a finger a page of
+// gestures had none.
+func TestMenu_PromptsFollowTheSelectedItem(t *testing.T) {
+	for _, c := range []struct {
+		screen  shell.Screen
+		device  render.Device
+		back    bool // BACK is selected
+		changes bool
+	}{
+		{shell.Setup, render.Keyboard, false, true}, {shell.Setup, render.Keyboard, true, false}, {shell.Setup, render.Touch, true, true},
+		{shell.Saved, render.Gamepad, false, true}, {shell.Saved, render.Keyboard, true, false}, {shell.Saved, render.Touch, true, true},
+		{shell.Keys, render.Touch, false, true}, {shell.Table, render.Keyboard, true, false}, {shell.Title, render.Keyboard, false, false},
+	} {
+		b := newMenuBench(t)
+		reach := screens[c.screen]
+		if c.screen == shell.Saved {
+			b.sh = shell.New(shell.Config{Bindings: b.m.Bindings, Saves: true})
+			b.m.Source, reach = b.sh, func(s *shell.Shell) { screens[shell.Paused](s); press(s, 1) }
+		}
+		b.shape(shaped(image.Pt(1280, 720)), 1, c.device)
+		reach(b.sh)
+		label := b.sh.Items()[0].Label
+		if c.back {
+			label = "BACK"
+		}
+		for it := b.sh.Items(); !slices.ContainsFunc(it, func(i shell.Item) bool { return i.Selected && i.Label == label }); it = b.sh.Items() {
+			b.sh.Step(shell.Nav{Down: true})
+		}
+		b.draw()
+		if s, _ := b.m.prompted(); strings.Contains(s, "CHANGE") != c.changes {
+			t.Errorf("screen %d, %s, %s selected: the prompt is %q", c.screen, c.device, label, s)
+		}
+	}
+}
+
+// In a low window the line of the heading lay over the first row of controls.
+func TestMenu_TheHeadingOfControlsEndsAboveThem(t *testing.T) {
+	for _, size := range slices.Concat(windows, small) {
+		b := newMenuBench(t)
+		b.shape(shaped(size), 1, render.Touch)
+		screens[shell.Keys](b.sh)
+		e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+		e.begin(size)
+		b.draw()
+		e.look(&b.q)
+		for _, text := range e.frame.Texts {
+			if y := text.Y/b.m.ui.view.Scale + 37; text.Text == "CONTROLS" && y > b.m.top()+0.5 {
+				t.Errorf("%v: the heading ends at %g, the first row begins at %g", size, y, b.m.top())
+			}
+		}
+	}
+}
