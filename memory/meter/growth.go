@@ -108,11 +108,17 @@ func (p *points) run(r *rule, scale int, noise float64) (rate, trust float64) {
 			rate, trust, run = slope, t, q
 		}
 	}
-	if r.envelope && run > 0 {
-		if p.levelsOff(run) || !p.goesOn(run*scale, rate) {
+	reach := run * scale
+	switch {
+	case run == 0 || levelsOff(p.low[:run], p.at[:run], 1, 1):
+		return 0, 0
+	case r.envelope:
+		if !p.goesOn(reach, rate) {
 			return 0, 0
 		}
-		rate = p.envelope(run * scale)
+		return p.envelope(reach), trust
+	case levelsOff(p.v[:reach], p.t[:reach], 3, 0.8): // each is a measurement, but a cycle moves them: hence the share
+		return 0, 0
 	}
 	return rate, trust
 }
@@ -158,24 +164,26 @@ func (p *points) rises(q int, slope, idle float64) bool {
 	return float64(n) <= idle*float64(q-1)
 }
 
-// levelsOff reports whether the newest q minima lie closer to a line that ends level than to one that goes on.
-func (p *points) levelsOff(q int) bool {
+// levelsOff reports whether a line that ends level fits values, the newest first, better than one that goes on. The sum of
+// the squares of the distances is then less than that share of the other. Value k and all newer ones are level, at least.
+func levelsOff(v, at []float64, k int, share float64) bool {
 	var all, from line
-	for k := range q {
-		all.add(p.at[k]-p.at[0], p.low[k]-p.low[0])
+	n := len(v)
+	for i := range n {
+		all.add(at[i]-at[0], v[i]-v[0])
 	}
 	rest := math.Inf(1)
-	for k := q - 1; k > 0; k-- {
-		t, newer := p.at[k]-p.at[0], float64(k)
-		from.add(t, p.low[k]-p.low[0])
-		if k > min(q*2/3, q-2) {
+	for i := n - 1; i >= k; i-- {
+		t, newer := at[i]-at[0], float64(i)
+		from.add(t, v[i]-v[0])
+		if i > min(n*2/3, n-2) {
 			continue
 		}
-		bent := all // the line that is level from minimum k on: as if the newer ones were at the same time
+		bent := all // the line that is level from value i on: as if the newer ones were at the same time
 		bent.t, bent.tt, bent.tv = from.t+newer*t, from.tt+newer*t*t, from.tv+t*(all.v-from.v)
 		rest = min(rest, bent.rest())
 	}
-	return rest < all.rest()
+	return rest < share*all.rest()
 }
 
 // goesOn reports whether growth by slope, found in the newest n points, has not ended. Their floor is the minimum from a

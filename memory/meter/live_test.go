@@ -161,6 +161,36 @@ func TestLive_ALoadIsNotReportedAfterItsEnd(t *testing.T) {
 	}
 }
 
+// If a program goes on to make garbage, growth that has ended is not reported for longer than 100 s.
+func TestLive_GrowthThatHasEndedIsNotReportedForLong(t *testing.T) {
+	seeds := 2
+	if os.Getenv(fullGrowth) != "" {
+		seeds = 20
+	}
+	const begins, rate = 100, 100 << 10
+	for _, lasts := range []float64{100, 300} {
+		for _, every := range []float64{1, 4, 8, 20, 60} {
+			for _, noise := range []float64{64 << 10, mib} {
+				for seed := range seeds {
+					rng := rand.New(rand.NewPCG(uint64(seed), 2))
+					p, until := newProgram(), 0.0
+					for p.at < begins+lasts+400 {
+						wait := every * (0.8 + 0.4*rng.Float64())
+						size := 50*mib + min(max(p.at+wait-begins, 0), lasts)*rate + floating(rng, noise)
+						if p.live.rate >= leastLive {
+							until = p.at + wait
+						}
+						p.collect(wait, size)
+					}
+					if until == 0 && every < 20 || until > begins+lasts+100 {
+						t.Errorf("100 KiB/s for %g s, a collection every %g s, seed %d: reported until %.0f s after its end", lasts, every, seed, until-begins-lasts)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A leak is reported from one collection to the next, however rare they are.
 func TestLive_ALeakOfRareCollectionsStaysNamed(t *testing.T) {
 	p := newProgram()

@@ -117,9 +117,13 @@ func TestPoints_LevelsOffIfALevelEndFitsBest(t *testing.T) {
 		for k, v := range x.low {
 			p.low[k], p.at[k] = v, float64(-10*k)
 		}
-		if got := p.levelsOff(len(x.low)); got != x.want {
+		if got := levelsOff(p.low[:len(x.low)], p.at[:len(x.low)], 1, 1); got != x.want {
 			t.Errorf("%s: levels off: %v", name, got)
 		}
+	}
+	v, at := []float64{60, 64, 61, 52, 40, 30}, []float64{0, -10, -20, -30, -40, -50}
+	if !levelsOff(v, at, 2, 0.8) || levelsOff(v, at, 5, 0.8) || levelsOff(v, at, 2, 0.01) {
+		t.Error("three level values of six are enough for k = 2 and a share of 0.8, not for 5 or 0.01")
 	}
 }
 
