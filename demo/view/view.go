@@ -156,7 +156,7 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	o, err := overlay.New(s.Mem, overlay.Config{Watch: true, Timeline: v.timeline(s)})
+	o, err := overlay.New(s.Mem, overlay.Config{Watch: true, NoTap: true, Timeline: v.timeline(s)})
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
 	}

@@ -365,7 +365,13 @@ func TestBrowser_TouchDoesEverythingOnAWidePhone(t *testing.T) {
 		c.picture("wide-" + screen)
 	}
 	c.until("the title is there", func(s state) bool { return s.Playing })
+	finger("touchStart", map[string]any{"x": 5, "y": 5})
+	time.Sleep(150 * time.Millisecond)
+	finger("touchEnd")
 	item("PLAY", "playing")
+	if c.state().Overlay {
+		t.Error("a thumb in a corner has opened the overlay")
+	}
 	finger("touchStart", map[string]any{"x": 130, "y": 300})
 	finger("touchMove", map[string]any{"x": 150, "y": 300})
 	c.until("a thumb steers", func(s state) bool { return s.Thumbs == 1 })
