@@ -116,6 +116,8 @@ func (a *app) Update(in *render.Input) error {
 	a.v.Overlay.Update()
 	a.pace(time.Now())
 	defer a.audio.update(a.s, &in.Nav)
+	c := a.v.Canvas(in.Last)
+	hide(in, a.sh.Items(), c.FromScreen(in.Nav.Pointer))
 	if in.Panels {
 		a.panels()
 	}
@@ -358,6 +360,17 @@ func (a *app) begin() {
 func (a *app) collections() uint64 {
 	a.s.Mem.Snapshot(&a.snap)
 	return a.snap.Go.InPlay
+}
+
+// hide ignores the buttons on the screen if a finger presses an item of a menu, at a place of the canvas. A menu does not
+// draw these buttons.
+func hide(in *render.Input, items []shell.Item, at mgl32.Vec2) {
+	for i := range items {
+		b := &items[i].Box
+		if in.Nav.Click && in.Last == render.Touch && at[0] >= b.X && at[0] < b.X+b.W && at[1] >= b.Y && at[1] < b.Y+b.H {
+			in.Pause, in.Panels = false, false
+		}
+	}
 }
 
 // panels is the overlay's cycle for a finger: strip, strip and tiers, nothing.

@@ -358,3 +358,28 @@ func TestFullscreen_SettingFollowsAWindowThatDoesOtherwise(t *testing.T) {
 	}
 	render.SetFullscreen(false)
 }
+
+// On a wide phone the button to pause lies over the third gift: a tap there paused and took no gift.
+func TestTouch_AnItemHidesTheButtonsBelowIt(t *testing.T) {
+	sh := shell.New(shell.Config{Playing: true})
+	sh.Place(shell.Canvas{W: 577, H: 325, Finger: 36, Device: shell.Touch})
+	sh.Offer(make([]shell.Gift, 3))
+	b := sh.Items()[2].Box
+	for _, c := range []struct {
+		at     mgl32.Vec2
+		click  bool
+		device render.Device
+		want   bool
+	}{
+		{mgl32.Vec2{b.X + b.W - 5, b.Y + 5}, true, render.Touch, false},
+		{mgl32.Vec2{b.X + b.W - 5, b.Y + 5}, false, render.Touch, true}, // a second finger
+		{mgl32.Vec2{b.X + b.W - 5, b.Y + 5}, true, render.Keyboard, true},
+		{mgl32.Vec2{b.X + b.W, b.Y + 5}, true, render.Touch, true}, {mgl32.Vec2{b.X + 5, b.Y - 1}, true, render.Touch, true},
+	} {
+		in := render.Input{Last: c.device, Pause: true, Panels: true}
+		in.Nav.Click = c.click
+		if hide(&in, sh.Items(), c.at); in.Pause != c.want || in.Panels != c.want {
+			t.Errorf("%+v: pause %v, panels %v", c, in.Pause, in.Panels)
+		}
+	}
+}
