@@ -19,7 +19,7 @@ func (g *Game) Figure(k Gift) string {
 	case GiftMines:
 		return fmt.Sprintf("%d → %d MINES", mines(n), mines(n+1))
 	case GiftBeam:
-		return fmt.Sprintf("%.0f LONG, %d EACH HIT", beamLength(n+1), beamDamage(n+1))
+		return fmt.Sprintf("%.0f LONG, %d DAMAGE A HIT", beamLength(n+1), beamDamage(n+1))
 	case GiftHaste:
 		rate := 60 * float32(barrels(int(g.Gifts[GiftVolley]))) / ticksPerShot(hasteOf(n+1))
 		return fmt.Sprintf("+%.0f %%: %.0f SHOTS A SECOND", 100*(hasteOf(n+1)/hasteOf(n)-1), rate)

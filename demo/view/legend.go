@@ -43,7 +43,7 @@ var legendParts = [...]struct {
 		{"LINE", "a lancer charges here", 1, func(v *View) { v.quads.Line(-10, 0, 10, 0, 1.5, v.pal[4].Light(0.5)) }},
 	}...)},
 	{"ON THE SCREEN", []legendRow{
-		{"HULL", "at none the run ends", 1, func(v *View) {
+		{"HULL", "at zero the run ends", 1, func(v *View) {
 			v.quads.Sprite(v.region(v.ids.player, v.atlas.Soft()), 0, 0, 16, 16, -1.5707963, white.Mix(v.ours(), 0.3))
 		}},
 		{"ARC", "hull, after each change", 1, func(v *View) { v.arc(vec{0, -16}, 20, 4, 2, v.ours()) }},
