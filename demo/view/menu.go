@@ -355,9 +355,9 @@ func (m *Menu) item(it *shell.Item, i int) {
 		return
 	}
 	t := it.Track()
-	mid := t.X + t.W/2
+	side := max(t.W/2-4, render.Width(it.Value, 1)/2+render.GlyphW)
+	mid := min(t.X+t.W/2, b.X+b.W-side-render.GlyphW) // the arrows stay in the box
 	if it.Selected {
-		side := max(t.W/2-4, render.Width(it.Value, 1)/2+render.GlyphW)
 		m.q.TextCentre(m.font, mid-side, y, 1, m.accent(), "◄")
 		m.q.TextCentre(m.font, mid+side, y, 1, m.accent(), "►")
 	}

@@ -585,3 +585,22 @@ func TestMenu_TheHeadingOfControlsEndsAboveThem(t *testing.T) {
 		}
 	}
 }
+
+// On a small phone the right arrow of the device lay over the side of its row.
+func TestMenu_TheArrowsOfAChoiceStayInItsRow(t *testing.T) {
+	for _, size := range slices.Concat(windows, small) {
+		b := newMenuBench(t)
+		b.shape(shaped(size), 1, render.Keyboard)
+		screens[shell.Keys](b.sh)
+		e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+		e.begin(size)
+		b.draw()
+		e.look(&b.q)
+		row := b.sh.Items()[0].Box
+		for _, text := range e.frame.Texts {
+			if end := (text.X + text.Width - b.m.ui.view.X) / b.m.ui.view.Scale; strings.Contains(text.Text, "►") && end > row.X+row.W {
+				t.Errorf("%v: %q ends at %g, its row at %g", size, text.Text, end, row.X+row.W)
+			}
+		}
+	}
+}
