@@ -283,7 +283,7 @@ func (m *Menu) heading(s string, y float32) {
 	w := render.Width(s, scale) / 2
 	m.q.Glow(x, y+18, w*1.3, m.accent().Light(0.10*k))
 	m.q.TextCentre(m.font, x, y, scale, m.bright().Fade(k), s)
-	m.q.Rect(x-w*k, y+36, 2*w*k, 1, m.accent().Fade(k))
+	m.q.Rect(x-w*k, min(y+36, m.top()-1), 2*w*k, 1, m.accent().Fade(k)) // above the first row
 }
 
 // lines writes s in centred lines of at most a width, from y down, and returns where the next one begins.

@@ -8,7 +8,7 @@ import (
 // keys draws the controls of each action, and the prompt for a new one.
 func (m *Menu) keys() {
 	m.dim(textDark)
-	m.heading("CONTROLS", min(max(2, m.head()-8), m.top()-37)) // its line ends above the first row
+	m.heading("CONTROLS", max(2, m.head()-8))
 	items := m.Source.Items()
 	if m.Source.KeyDevice() != shell.Touch || len(items) == 0 {
 		return
