@@ -7,10 +7,12 @@ import (
 	"unsafe"
 )
 
+// unmapPlace is no local variable: a stack moves, and the list of mapped memory has its address.
+var unmapPlace [16]byte
+
 // What the system does not take back is still the process's, and is listed.
 func TestUnmap_WhatTheSystemKeepsStaysListed(t *testing.T) {
-	place := new([16]byte)
-	m := Memory{raw: unsafe.Pointer(place), rawSize: uintptr(len(place))}
+	m := Memory{raw: unsafe.Pointer(&unmapPlace), rawSize: uintptr(len(unmapPlace))}
 	want := Span{uintptr(m.raw), m.rawSize}
 	refusal := errors.New("kept")
 	if err := unmap(m, func() error { return refusal }); err != refusal || !slices.Contains(AppendMapped(nil), want) {
