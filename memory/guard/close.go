@@ -11,10 +11,10 @@ import (
 // blocks and their bytes.
 //
 // If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If Reset of
-// inner panics, no block is freed; but if Stats of inner shows that it has freed some blocks, the guard forgets all. An
-// inner that is also a memory.Owner may have blocks of another allocator, which it
-// does not own: the guard frees these blocks with Free of inner. If inner is no Resetter, the guard frees all blocks
-// with Free of inner: live blocks from the newest on, then the quarantine.
+// inner panics, no block is freed. There is one exception: if Stats of inner then shows that inner has freed some
+// blocks, the guard forgets all blocks. An inner that is also a memory.Owner may have blocks of another allocator,
+// which it does not own: the guard frees these blocks with Free of inner. If inner is no Resetter, the guard frees all
+// blocks with Free of inner: live blocks from the newest on, then the quarantine.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})

@@ -120,8 +120,8 @@ func (m *Manager) NextFrame() error {
 // EndLevel will not report them as leaks. BeginLevel may wait until a running collection of the Go heap ends, see
 // [gcpace.Pacer.BeginLevel]. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. If
 // a callback closes the page source, the error also wraps ErrOrder. If the program has closed the allocator of a tier,
-// the error wraps memory.ErrClosed and names it. Cost: proportional to tiers, pools and workers, and
-// 16 bytes read and written for each KiB of slab in use.
+// the error wraps memory.ErrClosed and names the tier. Cost: proportional to tiers, pools and workers, and 16 bytes
+// read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	m.made("BeginLevel")
 	switch {
