@@ -13,8 +13,11 @@ import (
 // A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls.
 // If all functions of a stack belong to the standard library, its outermost function is the site. A package belongs to
 // the standard library if the first element of its import path has no dot, unless it is main or in the program's
-// module. If runtime.MemProfileRate is 1, the numbers are exact. If the rate is 0, nothing is recorded. With other
-// rates the numbers are estimates.
+// module.
+//
+// If runtime.MemProfileRate is 1, the numbers are exact. If the rate is 0, nothing is recorded. With other rates the
+// numbers are estimates. Set the rate only once, at the start of the program: after a later change the numbers are
+// wrong.
 type Site struct {
 	Package  string // import path; of a program's main package "main"
 	Function string // name within the package, such as (*Queue).Push
@@ -25,8 +28,9 @@ type Site struct {
 	Rate    float64 // bytes allocated a second, during Profile.Span
 }
 
-// A Profile lists the functions that have allocated on the Go heap, as of one moment. The zero Profile is ready to use. A
-// Profile is not safe for concurrent use. The next Read overwrites the array of Sites: copy what must be kept.
+// A Profile lists the functions that have allocated on the Go heap, as of one moment. The zero Profile is ready to use.
+// A Profile is not safe for concurrent use. A Read that returns true overwrites the array of Sites: clone Sites to keep
+// it.
 type Profile struct {
 	Sites []Site        // sorted by the sum of Live and the bytes allocated during Span, the largest first
 	AsOf  time.Time     // the moment that Sites describes; zero until a Read returns true
@@ -52,9 +56,9 @@ type row struct {
 // started is close to the start of the process.
 var started = time.Now()
 
-// Read reads the runtime's profile if a collection has ended since the last Read that returned true, and at least two
-// collections have ended since the process began. In this case Read replaces Sites, AsOf and Span, and returns true. In
-// all other cases Read changes nothing and returns false.
+// Read reads the runtime's profile into Sites, AsOf and Span, and returns true. If there is no newer profile, Read
+// changes nothing and returns false. There is a newer profile if a collection has ended since the last Read that
+// returned true. For the first one, two collections must have ended since the process began.
 func (p *Profile) Read() bool {
 	debug.ReadGCStats(&p.gc)
 	if p.gc.NumGC < 2 || p.gc.NumGC == p.cycles || len(p.gc.PauseEnd) < 2 {

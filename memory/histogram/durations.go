@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// A Durations counts durations from 0 on. The zero value is empty and ready for use. A Durations takes about 2.5 KiB
-// and has no pointers.
+// A Durations counts durations and computes their maximum and quantiles. The zero Durations is empty and ready to use.
+// A Durations takes about 2.5 KiB, has no pointers, and may be copied. It is not safe for concurrent use.
 //
-// Below 32 ns a class is one nanosecond wide. Above, each doubling of the duration has sixteen classes of equal width.
-// Quantiles below 71 minutes are therefore exact to 1/32. The last class begins at 71 minutes and has all longer
-// durations. A class counts at most 2^32-1 durations; further ones overflow the count.
+// Below 32 ns a class is one nanosecond wide. Above, the durations from each power of two to the next have sixteen
+// classes of equal width. Quantiles below 71 minutes are therefore exact to 1/32. The last class has all durations of
+// 71 minutes or more: a quantile in this class is at most 73 minutes. A class counts at most 2^32-1 durations. With
+// more, the quantiles are wrong.
 type Durations struct {
 	counts [classes]uint32
 	n      uint64
@@ -51,15 +52,15 @@ func (h *Durations) Count() uint64 { return h.n }
 // Max returns the longest duration, exactly. If no duration was counted, Max returns 0.
 func (h *Durations) Max() time.Duration { return h.max }
 
-// Quantile returns the q-quantile: a duration that at least a share q of all durations does not exceed. It is as exact
-// as [Durations] describes. q must be from 0 to 1; for any other q the result is undefined. If no duration was counted,
-// Quantile returns 0.
+// Quantile returns the shortest duration d such that at least a share q of all durations are at most d. The result is
+// as exact as [Durations] describes, also for the longest duration: use [Durations.Max] for the exact maximum. q must
+// be from 0 to 1; for any other q the result is undefined. If no duration was counted, Quantile returns 0.
 func (h *Durations) Quantile(q float64) time.Duration {
 	return h.Nth(uint64(max(math.Ceil(q*float64(h.n)), 1)) - 1)
 }
 
-// Nth returns the duration at index n, from 0, of all durations in order of length. The result is the middle of the
-// duration's class, but at most Max. If n is [Durations.Count] or more, Nth returns Max.
+// Nth returns the duration at index n of all durations, sorted with the shortest first. The shortest has index 0. The
+// result is the middle of the duration's class, but at most Max. If n is [Durations.Count] or more, Nth returns Max.
 func (h *Durations) Nth(n uint64) time.Duration {
 	for c, count := range h.counts {
 		if n < uint64(count) {
