@@ -44,8 +44,8 @@
 //
 // While a pacer without [Config.Keep] is open, there are three ordinary causes of a collection. First, the Go heap has
 // grown by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and without the
-// pacer a collection would have run by then. Third, the program calls Collect or runtime.GC. So only these calls add
-// collections.
+// pacer a collection would have run by then. Third, the program calls Collect or runtime.GC. So only calls of the third
+// kind add collections.
 //
 // A level that makes less garbage than the headroom has no collection, with three exceptions. A memory limit may
 // require a collection. The runtime begins a collection if none ran for two minutes; [Config.Suspend] prevents this

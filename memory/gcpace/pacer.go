@@ -11,46 +11,47 @@ import (
 
 // Config configures how the collector is paced. The zero Config suits a game.
 type Config struct {
-	// Keep switches the pacing off: GOGC does not change, and EndLevel runs no collection. Use Keep if the game is
-	// only a part of a larger program. Statistics and Collect work as without Keep.
+	// Keep switches the pacing off: GOGC does not change, and EndLevel runs no collection. Use Keep if the game is only
+	// a part of a larger program. Statistics and Collect work as without Keep.
 	//
 	// Without Keep the pacer changes the whole process. While the pacer is open, GOGC is raised to the value that
-	// Headroom needs, and follows the live heap. GOGC is never below the program's own value. Close restores GOGC. If
-	// a pacer becomes unreachable without Close, GOGC is restored after a later collection. The memory limit
-	// (GOMEMLIMIT, debug.SetMemoryLimit) is not changed, and stays in force.
+	// Headroom needs, and follows the live heap. GOGC is never below the program's own value. Close restores GOGC. If a
+	// pacer becomes unreachable without Close, GOGC is restored after a later collection. The memory limit (GOMEMLIMIT,
+	// debug.SetMemoryLimit) is not changed, and stays in force.
 	//
 	// If the program calls debug.SetGCPercent while pacers are open, the program's value stays, also after Close. The
-	// pacers resume when the program restores the value that SetGCPercent returned, or opens another pacer without Keep.
-	// If GOGC is off before New, it stays off.
+	// pacers resume when the program restores the value that SetGCPercent returned, or opens another pacer without
+	// Keep. If GOGC is off before New, it stays off.
 	Keep bool
 
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means 256
 	// MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. With several pacers the largest
-	// headroom applies.
+	// headroom applies. With Keep, Headroom has no effect.
 	//
 	// The headroom counts from the size of the heap at the last measurement. Every pacer without Keep measures the heap
 	// in New, BeginLevel, EndLevel, Collect and Close, after each collection, and one second after the collection. If
-	// the heap is larger than the program's own GOGC would let it become, the headroom counts from that limit, so a part
-	// of it is used up already. When the headroom is used up, the heap may grow by another four tenths of its growth
-	// since the last collection, until a collection has begun and ended.
+	// the heap is then larger than the program's own GOGC allows, the headroom counts from the allowed size. So a part
+	// of the headroom is used up already. When all of it is used up, the heap may grow by another four tenths of its
+	// growth since the last collection, until a collection has begun and ended.
 	Headroom int64
 
-	// Suspend turns GOGC off at BeginLevel. The suspension ends at EndLevel or Close, or within a quarter of a second
-	// after the process has allocated Headroom bytes. A collection in the level restarts this count of bytes. After the
-	// suspension GOGC is finite again, and a collection begins before the heap has grown by another four tenths of its
-	// growth since the last collection. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend
-	// has no effect.
+	// Suspend makes BeginLevel turn GOGC off. Use Suspend for a game with levels of more than two minutes that make
+	// little garbage. While GOGC is off, the runtime does not begin the collection that is otherwise due after two
+	// minutes without one. Finalizers and cleanups do not run before the next collection. With Keep, Suspend has no
+	// effect.
 	//
-	// While GOGC is off, the runtime does not begin the collection that is otherwise due after two minutes without one.
+	// The suspension ends at EndLevel or Close. It also ends within a quarter of a second after the process has
+	// allocated Headroom bytes since BeginLevel, or since a later collection in the level. In this case the next
+	// collection begins before the heap has grown by another four tenths of its growth since the last collection. After
+	// the suspension GOGC is finite again, unless the program's own GOGC is off. With several pacers GOGC is off while
+	// any pacer suspends it.
+	//
 	// If the program sets a finite GOGC during the suspension, the program's value stays. If the program sets GOGC=off,
 	// GOGC is still finite after the suspension.
-	//
-	// Use Suspend for a game with levels of more than two minutes that make little garbage. Finalizers and cleanups do
-	// not run before the next collection.
 	Suspend bool
 
 	// Release makes Collect return the free memory of the Go heap to the system, as debug.FreeOSMemory does. Without
-	// Release the runtime returns this memory in the course of minutes. With Release Collect takes longer: about a
+	// Release the runtime returns this memory in the course of minutes. With Release, Collect takes longer: about a
 	// millisecond for each 10 MiB that is returned.
 	Release bool
 }
@@ -60,8 +61,8 @@ const (
 	maxHeadroom     = 1 << 40 // more than any machine has, and small enough that a percentage of it fits
 )
 
-// A Pacer counts collections. Unless [Config.Keep] is set, a Pacer also paces the collector from New to Close. A
-// Pacer belongs to one goroutine.
+// A Pacer counts collections. Unless [Config.Keep] is set, a Pacer also paces the collector from New to Close. A Pacer
+// belongs to one goroutine. Make it with New: a zero Pacer must not be used.
 type Pacer struct {
 	claim   *claim // nil with Keep and after Close
 	cleanup runtime.Cleanup
@@ -113,10 +114,10 @@ func (p *Pacer) Close() error {
 // BeginLevel begins a level with the whole headroom. Without Config.Suspend the headroom is smaller if the heap is
 // already too large for the program's own GOGC (see [Config.Headroom]). If the program has changed GOGC, the headroom
 // does not apply. If a level is open, BeginLevel ends it first, as EndLevel does. With [Config.Keep] and after Close,
-// BeginLevel only counts the collections of the level.
+// the level only counts its collections.
 //
-// BeginLevel waits until a running collection ends. If GOGC is off or was changed by the program, with Config.Keep, and
-// after Close, it waits only for a collection that another pacer runs.
+// BeginLevel waits until a running collection ends. In four cases it waits only for a collection that another pacer
+// runs: with Config.Keep, after Close, if GOGC is off, and if the program has changed GOGC.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()
@@ -130,9 +131,9 @@ func (p *Pacer) BeginLevel() {
 	p.beginLevel()
 }
 
-// EndLevel ends the level. If the program's own GOGC would have required a collection by now, EndLevel runs one. With
-// GOGC=off it runs none. With [Config.Keep] and after Close, EndLevel only ends the level. EndLevel waits for the same
-// collections as [Pacer.BeginLevel]. Without an open level EndLevel does nothing.
+// EndLevel ends the level. If the program's own GOGC would have required a collection by now, EndLevel runs one. If the
+// program's own GOGC is off, EndLevel runs none. With [Config.Keep] and after Close, EndLevel only ends the level.
+// EndLevel waits for the same collections as [Pacer.BeginLevel]. Without an open level EndLevel does nothing.
 func (p *Pacer) EndLevel() {
 	if !p.playing {
 		return
@@ -148,7 +149,8 @@ func (p *Pacer) EndLevel() {
 }
 
 // Collect runs a whole collection of the Go heap now, also with Config.Keep and after Close. Collect blocks until the
-// collection ends. Call it when a pause does not show: after loading, or during a fade.
+// collection ends. With [Config.Release] it also returns free memory to the system. Call Collect when a pause does not
+// show: after loading, or during a fade.
 func (p *Pacer) Collect() {
 	if p.release {
 		collect(debug.FreeOSMemory)

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Stats has the statistics of the Go runtime. Cycles counts the collections that pacers ran; InPlay does not count
-// them.
+// Stats has statistics of the Go runtime, for the whole process. Cycles includes the collections that pacers ran;
+// InPlay does not.
 type Stats struct {
 	Cycles       uint64  // collections since New, of the whole process
 	InPlay       uint64  // collections that ended in a level of this pacer, without those that a pacer ran
