@@ -11,7 +11,7 @@ import (
 )
 
 // Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
-// returns the inconsistencies, joined into one error, or nil. After 32 it only counts the others. Once Close has reset
+// returns nil, or one error that joins up to 32 inconsistencies and has the number of the others. Once Close has reset
 // the pools, Check returns nil. Call Check on the game goroutine. While Check verifies a worker's heap, calls that
 // change the worker wait, and Worker.Stats returns its previous result. Cost: the Check of every allocator.
 func (m *Manager) Check() error {

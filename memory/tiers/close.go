@@ -9,32 +9,33 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager, in this order:
+// Close ends the manager. The workers' goroutines must have ended. All pointers into the tiers are dangling afterwards.
+// Close does this, in order:
 //
 //  1. It frees the blocks that other goroutines have sent to the game goroutine, and runs the hooks of all tiers.
-//  2. It resets all pools that have a reset, newest first, except those that a failed EndLevel has reset since the
-//     last BeginFrame.
+//  2. It resets all pools that have a reset, newest first. It skips a pool that a failed EndLevel has reset, unless a
+//     frame has begun since.
 //  3. It closes all pools, newest first.
 //  4. It releases all memory. If no other pacer of package gcpace is open, GOGC gets the program's own value again.
 //
-// The workers' goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools that are built on
-// PoolSource and not registered are closed with the manager. If the page source is a [page.Watched] and is closed
-// first, the manager is closed with it, without hooks and without the Reset and Close of pools. After a Close that
-// completed, Close returns nil and changes nothing.
+// Pools that are built on PoolSource and not registered are closed with the manager. If the page source is a
+// [page.Watched] and is closed first, the manager is closed with it, without hooks and without the Reset and Close of
+// pools. After a Close that completed, Close returns nil and changes nothing.
 //
 // Inside a frame or a worker's task, and from a hook or a callback, Close changes nothing and returns an error that
-// wraps ErrOrder. If a pool is in use, see [Manager.AddPool], Close changes nothing and returns an error that wraps the
-// pool's.
+// wraps ErrOrder. If a pool is in use, Close changes nothing and returns an error that wraps the error of the pool: see
+// [Manager.AddPool].
 //
-// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns the
-// pool's error. In both cases no memory is released, and the caller may remove the cause. If this happens after the
-// resets, blocks of slab and large can still be allocated and freed. Calls of frames, levels and tasks, Declare,
-// NewPool, AddPool, OnReset, SetBudget, Tag, Rest and saving then fail or panic as after Close.
+// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, the first Close
+// returns the error of the pool. In both cases no memory is released. The caller may remove the cause and call Close
+// again. After a failure that follows the resets, blocks of slab and large can still be allocated and freed. Calls of
+// frames, levels and tasks, Declare, NewPool, AddPool, OnReset, SetBudget, Tag, Rest and saving then fail or panic as
+// after Close.
 //
-// A second Close continues after the steps that have completed, and at the end releases the memory. It stops only if
-// the method InUse of a pool returns an error. Other callbacks that panic, end their goroutine or return an error do
-// not stop it. The error names up to 32 failed callbacks. A third Close is necessary only if a pool is in use or the
-// page source fails to release the reservation.
+// A second Close continues after the completed steps, and releases the memory at the end. Only an error of InUse of a
+// pool stops the second Close. Other callbacks that panic, end their goroutine or return an error do not stop it. The
+// error names up to 32 failed callbacks. A third Close is necessary only if a pool is in use or the page source fails
+// to release the reservation.
 func (m *Manager) Close() error {
 	m.made("Close")
 	switch {

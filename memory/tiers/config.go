@@ -18,7 +18,7 @@ import (
 type Config struct {
 	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). With workers Source
 	// must be safe for concurrent use, because each worker commits on its own goroutine. A page.Limit and a page.Carve
-	// are not: set Workers to -1 with them. Source may call functions while it commits or decommits memory for a
+	// are not safe: with them, set Workers to -1. Source may call functions while it commits or decommits memory for a
 	// worker. During such a call the worker's lock is held. The function must then not use the worker, save or load the
 	// manager, or call Check, Rest, EachSample, BeginLevel or EndLevel: it would deadlock. If it calls Close, Close
 	// returns an error.
@@ -84,9 +84,9 @@ type Config struct {
 	// For other blocks, only debug builds detect a wrong size of the same class.
 	//
 	// Freed blocks of Large can wait, not coalesced, for the next request of about their size. QuickBytes is the
-	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large]. BeginFrame,
-	// EndFrame, BeginLevel and all methods that return statistics of Large coalesce the waiting blocks. See
-	// [tlsf.Config].
+	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large]. All calls
+	// that begin or end a frame or a level coalesce the waiting blocks. Methods that return statistics of Large coalesce
+	// them, too. See [tlsf.Config].
 	//
 	// The table has ratios to the defaults. A step of "mix" replaces a random one of 4,000 blocks. Of these, 80 % have
 	// up to 256 bytes, 15 % up to 4 KiB, and 5 % up to 64 KiB. A step of "large" replaces one of 256 blocks of 4 to 256
@@ -127,20 +127,22 @@ type Config struct {
 	// Free, FreeAny and Resize are not slower. The maximum is 1 GiB.
 	SampleBytes uintptr
 
-	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75.
+	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75. With 1,
+	// OnSoft is called only for a tier whose budget SetBudget has raised.
 	SoftMark float64
 	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
 	//
 	//   - Static, Level, Pools, Slab and Large: during the call that commits memory, such as an allocation or a load.
 	//     The arguments are the committed bytes and the budget.
-	//   - Frame: in EndFrame, if this frame uses more than SoftMark of its buffer and the frame before it did not.
-	//     The arguments are the bytes in use and the capacity of a buffer.
+	//   - Frame: in EndFrame, if this frame uses more than SoftMark of its buffer and the frame before it did not. The
+	//     arguments are the bytes in use and the capacity of a buffer.
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.
 	//
-	// OnSoft may free blocks, but must not allocate from the manager. If OnSoft panics, the method that called OnSoft
-	// has allocated nothing, and has not begun or ended a frame. The method may have freed blocks that other goroutines
-	// had sent. If it is called again, it calls OnSoft again.
+	// OnSoft may free blocks, but must not allocate from the manager. Calls that begin or end a frame, a level or the
+	// manager return an error that wraps [ErrOrder]. If OnSoft panics, the method that called it has allocated nothing,
+	// and has not begun or ended a frame. That method may have freed blocks that other goroutines had sent. Another
+	// call of the method calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are
@@ -156,8 +158,9 @@ type Config struct {
 	// returns no memory, such as page.Heap (see [page.ReturnsMemory]).
 	ReturnAfter int
 
-	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The zero value paces.
-	// BeginLevel and EndLevel of the manager call those of the pacer.
+	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The zero GC paces; with
+	// GC.Keep there is no pacing. BeginLevel, EndLevel and Collect of the manager call the methods of the same names of
+	// the manager's [gcpace.Pacer].
 	GC gcpace.Config
 
 	shrunk bool // the system refused so much, see Reserve
@@ -245,9 +248,9 @@ func (c *Config) checkFields() error {
 func (c *Config) watched() bool { return c.Tags || c.Trace != nil || c.SampleBytes > 0 }
 
 // Reserved returns the configured address space of tier t in bytes: Reserve[t], or the default if that is 0. For Inbox
-// it is the sum over all workers. New rounds each Reserve up to a multiple of 1 MiB. If addresses are short, New
-// reserves less: see the field Reserve. A Budget above what New reserves has no effect. For a number that is no tier
-// the result is 0. If the sum over the workers overflows, the result is 0, and New returns an error.
+// it is the sum over all workers. New rounds each Reserve up to a multiple of 1 MiB; Reserved does not. If addresses
+// are short, New reserves less: see the field Reserve. For a number that is no tier, or if the sum over the workers
+// overflows, the result is 0.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0

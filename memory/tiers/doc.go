@@ -4,10 +4,10 @@
 // # The idea
 //
 // A game frees the memory of a frame, a level, an entity and a texture at different moments. So the manager owns one
-// allocator for each lifetime. Such an allocator with its address space and its budget is a tier. When a frame or a
-// level ends, the manager resets the tier. The manager finds the allocator of a block by the block's address, so Free
-// needs only pointer and size. The manager enforces a budget for each tier, paces Go's collector, and reports at any
-// moment which tier has how many bytes.
+// allocator for each lifetime. Such an allocator with its address space and its budget is a tier. When a frame expires
+// or a level ends, the manager resets the tiers of that lifetime. The manager finds the allocator of a block by the
+// block's address, so Free needs only pointer and size. The manager enforces a budget for each tier, paces Go's
+// collector, and reports at any moment which tier has how many bytes.
 //
 // # Layout
 //

@@ -7,33 +7,33 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// OnReset registers f, a hook that runs once when the tier is reset, before anything is freed. Use f to release a
-// texture, a file or a voice that a block of the tier owns. EndLevel runs the hooks of Pools, Level and Static, in this
-// order, before it resets the first tier. Within a tier the newest hook runs first. By tier, hooks run
+// OnReset registers the hook f, which runs once, before the blocks of the tier are freed. Use f to release a texture, a
+// file or a voice that a block of the tier owns. By tier, the hook runs
 //
 //	Pools   at the next EndLevel; OnReset may be called inside a level or not
 //	Level   at the EndLevel of this level, as one of the level arena's own hooks
 //	Static  at the EndLevel of this level
 //	Frame   when this frame expires, Config.Frames frames later, as one of its arena's hooks
 //
-// If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame, Static. A
-// Rewind of the frame's or level's arena runs the hooks of Frame or Level that are newer than its
-// Mark. Reset and RunHooks of the arena run all of them. A load by a save.Set removes, without running
-// them, the hooks of the saved tiers that were registered after the state was saved: see
+// EndLevel runs the hooks of Pools, Level and Static, in this order, before it resets the first tier. Within a tier the
+// newest hook runs first. If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame,
+// Static. A Rewind of the frame's or level's arena runs the hooks of Frame or Level that are newer than its Mark. If a
+// save.Set loads an older state, it removes the newer hooks of the saved tiers without running them: see
 // [Manager.State].
 //
-// The other tiers are never reset, and OnReset panics with a *memory.Misuse for them. OnReset also panics if f is nil,
-// and after Close. For Level and Static it panics outside a level, for Frame outside a frame. For Level and Frame it
-// also panics if a hook of the same tier calls it. During EndLevel and Close, OnReset panics for a tier whose hooks
-// have begun to run.
+// OnReset panics with a *memory.Misuse in these cases: f is nil, the manager is closed, or t is another tier. For Level
+// and Static OnReset panics outside a level, for Frame outside a frame. For Level and Frame it also panics if a hook of
+// the same tier calls it. During EndLevel and Close, OnReset panics for a tier whose hooks have begun to run.
 //
 // f may allocate and free, also through tags and pools, and through workers whose goroutine has ended. f can allocate
-// from the frame only if a frame is open: during BeginFrame, EndLevel and Close none is. EndLevel frees f's blocks in
-// the tiers that it resets, and reports its other blocks as leaks. Calls in f that begin or end a frame or a level,
-// declare static memory, or close the manager return an error that wraps ErrOrder. If a hook panics, BeginFrame has not
-// reset the oldest frame, and EndLevel and the first Close have reset no tier. The same call again runs the remaining
-// hooks. For a second Close see [Manager.Close]. After the manager's page source is closed no hook runs. If f closes
-// the source, BeginFrame or EndLevel returns an error that wraps ErrOrder.
+// from the frame only if a frame is open: during BeginFrame, EndLevel and Close none is. EndLevel frees the blocks that
+// f allocates in Level and in pools with a reset, and reports live blocks of f in Slab, Large and Inbox as leaks. Calls
+// in f that begin or end a frame or a level, declare static memory, or close the manager return an error that wraps
+// ErrOrder.
+//
+// If a hook panics, BeginFrame has not reset the oldest frame, and EndLevel and the first Close have reset no tier. The
+// same call again runs the remaining hooks. For a second Close see [Manager.Close]. After the manager's page source is
+// closed no hook runs. If f closes the source, BeginFrame or EndLevel returns an error that wraps ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

@@ -53,12 +53,12 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	return base, size
 }
 
-// Pages returns for how many bytes the page source was granted huge pages or prefaulting, see [page.GrantedBy]. Safe
-// for concurrent use.
+// Pages returns on how many bytes huge pages or prefaulting had an effect: see [page.GrantedBy]. It counts for the
+// whole page source of the manager. Safe for concurrent use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
-// RemoteFrees returns the statistics of the inbox to which other goroutines send blocks of the game goroutine, so that
-// the game goroutine frees them. Safe for concurrent use.
+// RemoteFrees returns the statistics of the manager's inbox. The Freers of [Manager.NewFreer] send blocks to this
+// inbox, and the game goroutine frees them. Safe for concurrent use.
 func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 
 // TraceErr returns the error that has stopped the recording of Config.Trace, or nil. The error wraps that of the
@@ -113,11 +113,13 @@ func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 	}
 }
 
-// EachTag calls f with the statistics of every tag, in the order of creation. The last call is for all untagged blocks,
-// and has an empty name. Over all calls, InUse and the counts add up to those of the tiers Slab, Large, Pools and
-// Inbox. The fields Frame and Level add up to the bytes that the frame and the level have in use. After a Rewind or a
-// Manager.Free, their sums may be higher. While workers run, the row of the untagged blocks can differ by the effect of
-// their calls. Without [Config.Tags] f is not called.
+// EachTag calls f with the statistics of every tag, in the order of creation. The last call has the statistics of all
+// untagged blocks, and an empty Name. Without [Config.Tags] f is not called.
+//
+// The sums of InUse, Live, Allocs, Frees and Failures over all calls are those of the tiers Slab, Large, Pools and
+// Inbox together. While workers run, the row of the untagged blocks can differ by the effect of their calls. The fields
+// Frame and Level add up to the bytes in use of the current frame and of the level. After a Rewind or a Manager.Free,
+// their sums may be higher.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m
 	if !m.cfg.Tags {

@@ -13,7 +13,7 @@ import (
 // lower bounds: the growth of the live blocks during the level.
 type Leaks struct {
 	Level uint64      // the level's number, from 1
-	Tiers [Count]Leak // by tier; Inbox has those of all workers, including blocks that wait in a Freer
+	Tiers [Count]Leak // by tier; Inbox has those of all workers; a block that waits in a Freer counts
 	// Pools has a row for each pool whose number of objects has grown:
 	//
 	//   - A pool without a reset has grown since BeginLevel, or since its registration if that was later. It keeps its
@@ -35,8 +35,8 @@ type TagLeak struct {
 // rounding.
 type Leak struct{ Blocks, Bytes uint64 }
 
-// A PoolLeak is the growth of a pool during the level. With AfterReset it is the growth since the pool's reset at the
-// end of the level.
+// A PoolLeak is the growth of a pool during the level. Blocks is the number of additional objects. If AfterReset is
+// true, the growth counts from the pool's reset at the end of the level.
 type PoolLeak struct {
 	Pool       string
 	AfterReset bool

@@ -28,6 +28,9 @@ import (
 // calls of frames and levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a
 // *memory.Misuse. Owns returns false. In Stats no bytes are in use, committed or reserved.
 //
+// Close every Manager. A Manager that becomes unreachable without Close keeps its reservation; debug builds report this
+// on standard error.
+//
 // A New that fails returns a nil Manager, which is not usable: its methods panic.
 type Manager struct {
 	// Invariants, verified by Check in this order:

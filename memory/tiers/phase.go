@@ -28,14 +28,14 @@ func (m *Manager) order(op, state, remedy string) error {
 }
 
 // BeginFrame opens a frame. It first frees the blocks that other goroutines have sent to the game goroutine, and calls
-// Config.OnSoft for workers that rose past their soft mark. If a sent block was misused, BeginFrame panics: see
-// [Manager.NewFreer]. Then it runs the hooks of the oldest frame, and frees the blocks of that frame.
+// Config.OnSoft for workers that rose past their soft mark. Then it runs the hooks of the oldest frame, and frees the
+// blocks of that frame. If a sent block was misused, BeginFrame panics: see [Manager.NewFreer].
 //
-// If the new frame's buffer cannot be committed, the frame's arena has no capacity: its Alloc returns the error of the
-// commit. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the page
-// source, the error also wraps ErrOrder. If the program has closed the arena of a frame, the error wraps
-// memory.ErrClosed and names the tier. After an error no new frame has begun. Cost: proportional to tiers, pools and
-// workers, plus the freed blocks and the hooks.
+// If the new frame's buffer cannot be committed, BeginFrame succeeds, but the frame's arena has no capacity: its Alloc
+// returns the error of the commit. Inside a frame, from a callback, and after Close the error of BeginFrame wraps
+// [ErrOrder]. If a callback closes the page source, the error also wraps ErrOrder. If the program has closed the arena
+// of a frame, the error wraps memory.ErrClosed and names the tier. After an error no new frame has begun. Cost:
+// proportional to tiers, pools and workers, plus the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	m.made("BeginFrame")
 	switch {
@@ -68,13 +68,15 @@ func (m *Manager) BeginFrame() error {
 	return nil
 }
 
-// EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary. It sends workers the blocks that
-// Manager.Free has collected for them, and adds a value to [Inspector.History]. If a heap has far more memory than it
-// uses, EndFrame returns a part of it to the page source, see [Config.ReturnAfter]. If the source refuses that,
-// EndFrame tries again later: see [Inspector.ReturnErr]. The frame's blocks stay readable for Config.Frames-1 more
-// frames. Outside a frame, from a callback, and after Close the error wraps [ErrOrder], and no frame has ended. If a
-// callback closes the page source, the manager is closed, and the error also wraps ErrOrder. After any other error the
-// frame has ended, but blocks could not be sent.
+// EndFrame closes the frame. The frame's blocks stay readable for Config.Frames-1 more frames. EndFrame calls
+// Config.OnSoft for the frame tier if necessary. It sends workers the blocks that Manager.Free has collected for them,
+// and adds a value to [Inspector.History]. If a heap has far more memory than it uses, EndFrame returns a part of this
+// memory to the page source, see [Config.ReturnAfter]. If the source refuses the memory, EndFrame tries again later:
+// see [Inspector.ReturnErr].
+//
+// Outside a frame, from a callback, and after Close the error wraps [ErrOrder], and no frame has ended. If a callback
+// closes the page source, the manager is closed, and the error also wraps ErrOrder. After any other error the frame has
+// ended, but blocks could not be sent to their workers.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "NextFrame or BeginFrame first")
@@ -104,7 +106,7 @@ func (m *Manager) EndFrame() error {
 
 // NextFrame ends the open frame, if there is one, and begins the next. If a level ends or begins between two ticks,
 // call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If the error wraps ErrOrder, no new
-// frame has begun. After any other error the next frame has begun: see [Manager.EndFrame].
+// frame has begun. After any other error, [Inspector.InFrame] reports whether the new frame has begun.
 func (m *Manager) NextFrame() error {
 	m.made("NextFrame")
 	var failed error
@@ -175,9 +177,9 @@ func (m *Manager) BeginLevel() error {
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes the
 // page source, the manager is closed, and the error also wraps ErrOrder. If the program has closed a registered pool or
 // the allocator of a tier, the error wraps memory.ErrClosed and names it. Any other error means that the static memory
-// could not be released. After such an error, and after a panic, the level has not ended and EndLevel may be called
-// again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool has more live objects
-// than after its reset, or if a frame has begun in between.
+// could not be released. Unless the manager is closed, the level has not ended after an error or a panic, and EndLevel
+// may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool has more
+// live objects than after its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:

@@ -12,10 +12,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// A Pool is a member of the pools tier, such as a [pool.Pool]. The manager calls the methods on the game goroutine,
-// Stats at any time: Stats must change nothing. No other goroutine may use a registered pool, for example to load a
-// level: it would race with the Stats of a meter or an overlay in each frame. If the Pool is also a memory.Checker,
-// Manager.Check calls its Check.
+// A Pool is a member of the pools tier, such as a [pool.Pool]. The manager calls its methods on the game goroutine:
+// Reset at EndLevel, Reset and then Close at Close, and Stats at any time. Stats must change nothing. No other
+// goroutine may use a registered pool, for example to load a level: it would race with the Stats of a meter or an
+// overlay in each frame. If the Pool is also a memory.Checker, Manager.Check calls its Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()
@@ -39,17 +39,16 @@ type poolEntry struct {
 
 // PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools
 // tier, within the tier's budget. Pass it to the constructor of a pool. Set the Capacity or the Reserve of the pool:
-// without it most pools reserve 64 MiB, half of the tier's default Reserve. Then register the pool with AddPool.
-// For a particles.System pass AddPool the result of its method Pool, as the example Manager of package particles does.
+// without it most pools reserve 64 MiB, half of the tier's default Reserve. Then register the pool with AddPool. For a
+// particles.System pass AddPool the result of its method Pool, as the example Manager of package particles does.
 //
 // If a pool is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory
-// is released with the manager. Before you close a registered pool yourself, call RemovePool: otherwise EndLevel
-// fails. The memory of a closed pool returns to the budget, but its
-// address space is never used again. So make pools once, and reset them. After Close the source fails with
-// memory.ErrClosed.
+// is released with the manager. Before you close a registered pool yourself, call RemovePool: otherwise EndLevel fails.
+// The memory of a closed pool returns to the budget, but its address space is never used again. So make pools once, and
+// reset them. After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. If
+// NewPool makes a pool in the pools tier and registers it under the name of the pool, as [Manager.AddPool] does. If
 // cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, but to at most 64 MiB. With the
 // default Reserve that is 16 MiB. NewPool returns the error of [pool.New]. If m is nil, the error wraps
 // memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and makes no pool.
@@ -167,8 +166,8 @@ func (m *Manager) register(e *poolEntry) {
 }
 
 // RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
-// reports whether the pool was registered. If the type of p is not comparable, it finds no pool: use pointers. While
-// EndLevel or Close resets or closes pools, RemovePool of a registered pool panics with a *memory.Misuse.
+// reports whether the pool was registered. A p whose type is not comparable is not found: use pointers. While EndLevel
+// or Close resets or closes pools, RemovePool of a registered pool panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {

@@ -13,7 +13,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// TierRecord is a tier's row in files. All numbers are bytes or counts. The JSON names are stable.
+// TierRecord is a tier's row in files, with fields of [TierStats]. All numbers are bytes or counts. The JSON names are
+// stable.
 type TierRecord struct {
 	Name      string `json:"name"`
 	Reserved  uint64 `json:"reserved"`

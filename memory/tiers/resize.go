@@ -7,10 +7,9 @@ import (
 )
 
 // Resize changes the size in bytes of a live block in place, on the game goroutine, and reports whether it succeeded.
-// oldSize is the requested size of the block. If Resize returns true, pass newSize to Free. If it returns false, memory
-// may have been committed, and the block is unchanged unless a callback has closed the page source. New bytes are not
-// zeroed. Resize panics with a *memory.Misuse if Free(p, oldSize) would panic, or if p is nil. These new sizes are
-// possible in each tier:
+// oldSize is the requested size of the block. If Resize returns true, pass newSize to Free. If it returns false, the
+// block is unchanged, but memory may have been committed. New bytes are not zeroed. Resize panics with a *memory.Misuse
+// if Free(p, oldSize) would panic, or if p is nil. These new sizes are possible in each tier:
 //
 //	slab      within its size class
 //	large     any smaller size; a larger size if the memory after the block is free or can be committed

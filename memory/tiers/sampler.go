@@ -202,7 +202,7 @@ type Sample struct {
 	Tier Tier
 	Tag  string // empty without a tag
 	// Stack has at most 32 program counters for [runtime.CallersFrames], innermost first, beginning inside this
-	// package. The slice belongs to the manager and must not be changed.
+	// package. The slice may be kept, but must not be changed.
 	//
 	// The manager records 4,096 call stacks for the game goroutine, and as many for each worker. All further call
 	// stacks of a tier and tag share one Sample with an empty Stack.

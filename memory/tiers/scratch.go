@@ -49,12 +49,15 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 // blocks are not zeroed and are valid until EndTask, or until Rewind to an [arena.Mark] that is older than the block.
 // The arena takes no lock, and the game's frames may begin and end during the task.
 //
-// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget. With
-// -tags memdebug each task commits them. Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees
-// of a task after the task's end. After Close the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If
-// the arena cannot be committed, the error is a *memory.Exhausted, whose Cause is the error of the commit; the call
-// counts in Stats.Failures. If the program has closed the arena, the error wraps memory.ErrClosed and names it. If
-// BeginTask returns an error, it opens no task.
+// The arena has Config.Scratch bytes and does not grow: the error of an Alloc that does not fit wraps
+// memory.ErrOutOfMemory. The first task commits the arena, within the worker's share of the Inbox budget. With -tags
+// memdebug each task commits it. Worker.Stats includes the committed bytes. After the task, Worker.Stats also includes
+// the Peak, Allocs and Frees of the task.
+//
+// If BeginTask returns an error, it opens no task. After Close the error is memory.ErrClosed. Inside a task the error
+// wraps ErrOrder. If the arena cannot be committed, the error is a *memory.Exhausted, whose Cause is the error of the
+// commit; the call counts in Stats.Failures. If the program has closed the arena, the error wraps memory.ErrClosed and
+// names it.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,10 +22,13 @@ type Snapshot struct {
 	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
 	// RSS is the resident bytes of the process. It is 0 if it is unknown, as on systems other than Linux and after
-	// Close. Untracked estimates the memory of the binary, C libraries and the graphics driver. It is RSS minus Go.Total
-	// without Go.Released and minus what the tiers are taken to have resident, but at least 0. Of Slab, Large and Inbox
-	// that is Committed. Of the others it is the highest InUse of a Snapshot, as far as it is still committed. Untracked
-	// is too low by the memory in use that the program has not written to, and rises when the program writes to it.
+	// Close.
+	//
+	// Untracked estimates the memory of the binary, C libraries and the graphics driver. It is RSS minus the resident
+	// memory of the Go runtime and of the tiers, but at least 0. For the Go runtime this is Go.Total - Go.Released. For
+	// Slab, Large and Inbox it is Committed. For each other tier it is the highest InUse of a Snapshot, but at most
+	// Committed. Memory in use that the program has not written to makes Untracked too low. Untracked rises when the
+	// program writes to it.
 	RSS, Untracked uint64
 }
 
@@ -34,10 +37,10 @@ type TierStats struct {
 	Tier Tier
 	memory.Stats
 	Budget uint64 // hard limit on Committed
-	// FrameAllocs and FrameFrees are the changes of Allocs and Frees in the open frame. FrameFrees includes the blocks
-	// of the oldest frame, which BeginFrame frees. Both include what the hooks of that frame allocate and free. Outside
-	// a frame both are 0. In the row of Pools, AddPool adds all earlier Allocs and Frees of the pool. RemovePool
-	// subtracts all those of its pool. A negative result becomes 0.
+	// FrameAllocs and FrameFrees are the changes of Allocs and Frees in the open frame. Outside a frame both are 0.
+	// FrameFrees includes the blocks of the oldest frame, which BeginFrame frees. Both include the blocks that the
+	// hooks of the oldest frame allocate and free. In the row of Pools, AddPool adds all earlier Allocs and Frees of
+	// the pool, and RemovePool subtracts all Allocs and Frees of the pool. A negative result becomes 0.
 	FrameAllocs, FrameFrees uint64
 }
 
@@ -74,8 +77,9 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 	return all
 }
 
-// Snapshot overwrites s with the present statistics. Call it on the game goroutine. If the array of s.Tags has space
-// for a row for each tag and one more, Snapshot does not allocate.
+// Snapshot overwrites s with the present statistics. Call it on the game goroutine. Snapshot reuses the array of
+// s.Tags, and allocates only if the array has no space for a row for each tag and one more. Without Config.Tags it does
+// not allocate.
 func (m *Manager) Snapshot(s *Snapshot) {
 	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}

@@ -31,7 +31,7 @@ const (
 // With a stale entry, the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check
 // reports a stale entry if no live block is at the address.
 //
-// If memory is short, the errors of a tag contain its name and wrap those of the tier.
+// If memory is short, the errors of Tag.Alloc contain the tag's name and wrap the errors of the tier.
 //
 // Without [Config.Tags] a tag allocates blocks, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the

@@ -6,11 +6,13 @@ import "github.com/strata-go/strata/memory"
 type TagStats struct {
 	Name string // empty in the row of all untagged blocks
 	// Stats is the sum over the tag's blocks in slab, large and the workers' heaps, and over its pools. InUse and Peak
-	// include rounding. Requested and Measured are as in memory.Stats. In Committed and Reserved, each block counts
-	// with its InUse, and each pool with its own Committed and Reserved. Peak is exact for slab and large together, and
-	// an upper bound if the tag has blocks of workers or pools. In the row of all untagged blocks Peak, Committed and
-	// Reserved are InUse. With Config.QuickBytes, blocks of Large take up to 1/16 more bytes. These bytes are not in
-	// the tag's InUse, but in that of the row of all untagged blocks.
+	// include rounding. Requested and Measured are as in memory.Stats. Committed is the InUse of the blocks plus the
+	// Committed of the pools; Reserved counts in the same way. Peak is exact for slab and large together, and an upper
+	// bound if the tag has blocks of workers or pools.
+	//
+	// In the row of all untagged blocks, Peak, Committed and Reserved equal InUse. With Config.QuickBytes, blocks of
+	// Large take up to 1/16 more bytes. These bytes are not in the tag's InUse, but in that of the row of all untagged
+	// blocks.
 	memory.Stats
 	Frame Bumped // see TagArena.Taken
 	Level Bumped

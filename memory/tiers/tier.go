@@ -45,7 +45,7 @@ type row struct {
 	shared   bool                  // others make allocators on its limit, each with a reservation of its own
 }
 
-// Info describes a tier. It does not depend on a manager.
+// Info describes a tier. It does not depend on the configuration of a manager.
 type Info struct {
 	Name    string  // in tables, files and flags
 	Text    string  // contents of the tier and the moment when they are freed, in one line

@@ -38,7 +38,8 @@ type levelTier struct {
 var errLevel = fmt.Errorf("tiers: Level outside a level or after Close; BeginLevel first: %w", memory.ErrClosed)
 
 // Level returns the arena of the level. The arena and its blocks are valid until EndLevel or Close. Outside a level,
-// Level returns a closed arena, whose Alloc fails; in debug builds Level panics with a *memory.Misuse.
+// Level returns a closed arena, whose Alloc fails with an error that wraps memory.ErrClosed. In debug builds Level
+// panics with a *memory.Misuse instead.
 func (m *Manager) Level() *arena.Growing {
 	if invariant.Debug && m.phase&inLevel == 0 {
 		panic(m.outside("Level", "a level; BeginLevel first"))

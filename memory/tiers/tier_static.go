@@ -59,8 +59,8 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 	return a, nil
 }
 
-// Static returns the arena of the level's static buffers. If the level has declared none, Static returns nil. Outside a
-// level, Static also returns nil.
+// Static returns the arena of the level's static buffers. Outside a level, and if the level has declared no buffers,
+// Static returns nil.
 func (m *Manager) Static() *plan.Arena { return m.static.arena }
 
 // build does nothing: Declare makes an arena for each level.

@@ -7,19 +7,19 @@ type Use struct {
 	Tier Tier
 	Tag  string // empty without a tag
 	Pool string // in Pools the name of a registered pool; otherwise empty
-	// Stats has InUse, Live and Allocs; the other statistics are zero. Of a tag in Frame and Level, Allocs are those
-	// of this frame or level.
+	// Stats has InUse, Live and Allocs; the other statistics are zero. In Frame and Level, the Allocs of a tag are the
+	// blocks that were allocated in this frame or level.
 	memory.Stats
 }
 
-// EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts whose statistics are all
-// zero. Only InUse, Live and Allocs are set. Over all parts of a tier they add up to those of [Manager.Stats]. With
-// [Config.Tags], the parts of a tag outside of Frame and Level add up to those of [Tag.Stats]. In Frame and Level the
-// part of a tag is [TagArena.Taken], with Blocks as Live and as Allocs.
+// EachUse calls f with every part of the memory in use, tier by tier. A part is a pool, or the memory of a tier under
+// one tag or under none. Parts whose statistics are all zero are left out. Only InUse, Live and Allocs are set. The
+// parts of a tier add up to the tier's [Manager.Stats]. Without [Config.Tags] only the parts of pools have a tag.
 //
-// After a Free or a Rewind in Frame or Level, Taken may be more than the tier has. The parts are then cut to what the
-// tier has, the later tags first. While workers run, the sums can differ by the effect of their calls. Without
-// [Config.Tags] only the parts of pools have a tag.
+// With Config.Tags, the parts of a tag outside of Frame and Level add up to [Tag.Stats]. In Frame and Level the part of
+// a tag is [TagArena.Taken], with Blocks as Live and as Allocs. Blocks of earlier frames are in the part without a tag.
+// After a Free or a Rewind, Taken may be more than the tier has. Then the parts are cut to the sum of the tier, those
+// of later tags first. While workers run, the sums can differ by the effect of their calls.
 //
 // f must not use the manager. EachUse belongs to the game goroutine, and allocates nothing.
 func (i Inspector) EachUse(f func(Use)) {
