@@ -24,9 +24,9 @@ type Config struct {
 	// returns an error.
 	Source page.Source
 
-	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both are
-	// off by default, because they make more memory resident than is used. [Inspector.Pages] returns how many bytes the
-	// system has granted.
+	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set, and with
+	// [page.Heap]. Both are off by default, because they make more memory resident than is used. [Inspector.Pages]
+	// returns how many bytes the system has granted.
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, for Inbox that of each worker. It is rounded up to a multiple
@@ -45,8 +45,8 @@ type Config struct {
 	// Budget is the hard limit on the committed bytes of each tier. An allocation that would exceed it fails with an
 	// error that wraps memory.ErrOutOfMemory. If the size exceeds the tier's reservation, the error of some tiers wraps
 	// memory.ErrTooLarge instead. 0 and every value above the tier's reservation mean the whole reservation. All
-	// workers have equal shares of the budget of Inbox. Budget[Frame] must be at least 16 KiB for each frame buffer, and
-	// Reserve[Frame] at least 80 KiB for each.
+	// workers have equal shares of the budget of Inbox, for their heaps and scratch arenas. Budget[Frame] must be at
+	// least 16 KiB for each frame buffer, and Reserve[Frame] at least 80 KiB for each.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64. 0 means 2: the blocks of a frame stay readable during the
@@ -62,9 +62,9 @@ type Config struct {
 	// Reserve[Inbox]. 0 means 256 KiB.
 	Scratch uintptr
 
-	// Blocks that are freed on another goroutine than their owner's are collected in batches. Each Freer of
-	// [Manager.NewFreer] and [Worker.NewFreer] has its own batch. Inside a frame, [Manager.Free] collects the blocks of
-	// workers in one batch for each worker. A full batch is sent at once. EndFrame and Close send all batches of
+	// Blocks that other goroutines free are collected in batches, which are sent to the owner of the blocks. Each Freer
+	// of [Manager.NewFreer] and [Worker.NewFreer] has its own batch. Inside a frame, [Manager.Free] collects the blocks
+	// of workers in one batch for each worker. A full batch is sent at once. EndFrame and Close send all batches of
 	// Manager.Free. [Manager.Rest] sends those of the workers for which it waits, and [Manager.FreeAny] that of the
 	// worker that owns the block. Sending never waits and never fails for lack of space.
 	//
@@ -158,9 +158,8 @@ type Config struct {
 	// returns no memory, such as page.Heap (see [page.ReturnsMemory]).
 	ReturnAfter int
 
-	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The zero GC paces; with
-	// GC.Keep there is no pacing. BeginLevel, EndLevel and Collect of the manager call the methods of the same names of
-	// the manager's [gcpace.Pacer].
+	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The zero GC switches
+	// pacing on. BeginLevel, EndLevel and Collect of the manager call the same methods of a [gcpace.Pacer].
 	GC gcpace.Config
 
 	shrunk bool // the system refused so much, see Reserve

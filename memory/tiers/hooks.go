@@ -21,9 +21,9 @@ import (
 // save.Set loads an older state, it removes the newer hooks of the saved tiers without running them: see
 // [Manager.State].
 //
-// OnReset panics with a *memory.Misuse in these cases: f is nil, the manager is closed, or t is another tier. For Level
-// and Static OnReset panics outside a level, for Frame outside a frame. For Level and Frame it also panics if a hook of
-// the same tier calls it. During EndLevel and Close, OnReset panics for a tier whose hooks have begun to run.
+// OnReset panics with a *memory.Misuse in these cases: f is nil, the manager is closed, or t is none of these tiers.
+// For Level and Static OnReset panics outside a level, for Frame outside a frame. For Level and Frame it also panics if
+// a hook of the same tier calls it. During EndLevel and Close, OnReset panics for a tier whose hooks have begun to run.
 //
 // f may allocate and free, also through tags and pools, and through workers whose goroutine has ended. f can allocate
 // from the frame only if a frame is open: during BeginFrame, EndLevel and Close none is. EndLevel frees the blocks that

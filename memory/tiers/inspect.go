@@ -65,10 +65,10 @@ func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 // io.Writer or [trace.ErrLimit], or reports that too many blocks are live. Safe for concurrent use.
 func (i Inspector) TraceErr() error { return i.m.recorder.failure() }
 
-// InLevel reports whether a level has begun and not ended.
+// InLevel reports whether a level has begun and not ended. After Close the result is false.
 func (i Inspector) InLevel() bool { return i.m.phase&inLevel != 0 }
 
-// InFrame reports whether a frame has begun and not ended.
+// InFrame reports whether a frame has begun and not ended. After Close the result is false.
 func (i Inspector) InFrame() bool { return i.m.phase&inFrame != 0 }
 
 // History copies a tier's bytes in use at the end of the last HistoryLen frames into dst, oldest first. For the tier

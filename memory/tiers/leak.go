@@ -13,7 +13,7 @@ import (
 // lower bounds: the growth of the live blocks during the level.
 type Leaks struct {
 	Level uint64      // the level's number, from 1
-	Tiers [Count]Leak // by tier; Inbox has those of all workers; a block that waits in a Freer counts
+	Tiers [Count]Leak // by tier; Inbox has those of all workers; a block that waits in a Freer counts as live
 	// Pools has a row for each pool whose number of objects has grown:
 	//
 	//   - A pool without a reset has grown since BeginLevel, or since its registration if that was later. It keeps its

@@ -91,9 +91,9 @@ type record struct {
 }
 
 // Alloc allocates a block for the game goroutine: from the large tier if size is above Config.SlabMax (4 KiB by
-// default), and if not, from the slab. The block is not zeroed. The block is valid until it is freed, also after its
-// level has ended. If a block was allocated inside a level and is live at the end of this level, EndLevel reports it as
-// a leak. align is a power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
+// default), and if not, from the slab. size may be 0. The block is not zeroed. It is valid until it is freed, also
+// after its level has ended. If a block was allocated inside a level and is live at the end of this level, EndLevel
+// reports it as a leak. align is a power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If FreeAny would

@@ -166,8 +166,8 @@ func (m *Manager) register(e *poolEntry) {
 }
 
 // RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
-// reports whether the pool was registered. A p whose type is not comparable is not found: use pointers. While EndLevel
-// or Close resets or closes pools, RemovePool of a registered pool panics with a *memory.Misuse.
+// reports whether the pool was registered. A pool whose type is not comparable is never found: register a pointer.
+// While EndLevel or Close resets or closes pools, RemovePool of a registered pool panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {

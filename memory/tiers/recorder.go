@@ -35,11 +35,11 @@ func newRecorder(w *trace.Writer, base unsafe.Pointer) *recorder {
 	return &recorder{w: w, base: uintptr(base), live: make(map[uintptr]uint64)}
 }
 
-// Recorded returns an allocator that passes Alloc and Free on to a, such as Large or Slab, and records the calls in the
-// trace of m. Blocks outside the tiers of m are not recorded. Calls of the methods of a itself are not recorded either:
-// free each recorded block through the result. Do not pass m, a Tag or a Worker, which record their blocks themselves.
-// Without Config.Trace, Recorded returns a. With Config.Trace the result has only the methods Alloc and Free, and
-// belongs to the game goroutine.
+// Recorded returns an allocator that passes Alloc and Free on to the allocator a, such as Large or Slab. It records
+// these calls in the trace of m. Blocks outside the tiers of m are not recorded. Calls of the methods of a itself are
+// not recorded either: free each recorded block through the result. Do not pass m, a Tag or a Worker, which record
+// their blocks themselves. Without Config.Trace, Recorded returns a. With Config.Trace the result has only the methods
+// Alloc and Free, and belongs to the game goroutine.
 func Recorded(m *Manager, a memory.Allocator) memory.Allocator {
 	if m.recorder == nil {
 		return a

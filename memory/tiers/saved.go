@@ -49,13 +49,13 @@ type savedTag struct {
 }
 
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
-// see [Manager.Rest]. Load it within the level in which it was saved. Of the tier Pools it saves the pools that are a
-// save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set after the manager.
-// Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the saved tiers
-// loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading
-// also free the blocks that other goroutines have sent to the game goroutine and to the saved workers. Flush all Freers
-// before: blocks that a Freer sends after a load are freed in the loaded state. A Set with the manager cannot be
-// written to a file.
+// see [Manager.Rest]. Load it within the level in which it was saved. In the tier Pools, the pools that are a
+// save.State are saved. Add other registered pools, such as a world that is registered by [Funcs], to the Set after the
+// manager. Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the saved
+// tiers, loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and
+// loading also free the blocks that other goroutines have sent to the game goroutine and to the saved workers. Flush
+// all Freers first: blocks that a Freer sends after a load are freed in the loaded state. A Set with the manager cannot
+// be written to a file.
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task of a saved worker is open, or if a hook or Config.OnSoft
 // uses the Set. After Close the error wraps memory.ErrClosed. If a load cannot commit the memory that it needs, as with
@@ -64,10 +64,10 @@ type savedTag struct {
 //   - A level has begun or ended since the state was saved.
 //   - Static is saved, and static buffers were declared since.
 //   - Pools is saved, and the registered pools are not those of the saved state.
-//   - A hook of a saved tier that was registered when the state was saved has run since, or a load has removed the hook.
+//   - A hook of a saved tier was registered when the state was saved, and has run or was removed by a load since.
 //
-// In a slot of [save.Set.NewCanonical], a pool or hook is only the number of its registration. After a load, a new pool
-// or hook may get the number of a removed one. A load from such a slot does not detect this difference.
+// A slot of [save.Set.NewCanonical] has only the number of the registration of each pool and hook. After a load, a new
+// pool or hook may get the number of a removed one. A load from such a slot does not detect this.
 //
 // State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {

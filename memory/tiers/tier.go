@@ -54,8 +54,8 @@ type Info struct {
 	Freed   Moment  // when all blocks of the tier are freed; in Pools, only those of pools with a reset
 	Hooks   Moment  // when hooks of Manager.OnReset run; if Never, OnReset refuses the tier
 
-	// Planned is true if a plan or the configuration, and not the use, decides how much the tier commits. Such a tier
-	// may have committed its whole budget without being short of memory.
+	// Planned is true if the bytes that the tier commits depend on a plan or the configuration, and not on its use.
+	// Such a tier may have committed its whole budget without being short of memory.
 	Planned bool
 	// PerWorker is true if each worker has an equal share of the tier. SetBudget refuses such a tier.
 	PerWorker bool

@@ -48,10 +48,13 @@ type frameTier struct {
 var errFrame = fmt.Errorf("tiers: Frame outside a frame or after Close; NextFrame or BeginFrame first: %w", memory.ErrClosed)
 
 // Frame returns the arena of the open frame. The arena may be used until EndFrame; its blocks stay readable for
-// Config.Frames-1 more frames. Call Frame in each frame: in a later one Alloc of a kept arena succeeds, and its blocks
-// are overwritten early. In debug builds (-tags memdebug or -race) such an Alloc panics with a *memory.Misuse. If a
-// block does not fit, the error wraps memory.ErrOutOfMemory and names the buffer's size. Outside a frame, Frame returns
-// a closed arena, whose Alloc fails; in debug builds Frame panics with a *memory.Misuse.
+// Config.Frames-1 more frames. Call Frame in each frame. In a later frame, Alloc of an arena that was kept succeeds,
+// but its blocks are overwritten early. In debug builds (-tags memdebug or -race) such an Alloc panics with a
+// *memory.Misuse.
+//
+// If a block does not fit, the error wraps memory.ErrOutOfMemory and names the buffer's size. Outside a frame, Frame
+// returns a closed arena, whose Alloc fails with an error that wraps memory.ErrClosed. In debug builds Frame panics
+// with a *memory.Misuse instead.
 func (m *Manager) Frame() *arena.Linear {
 	if invariant.Debug && m.phase&inFrame == 0 {
 		panic(m.outside("Frame", "a frame; NextFrame or BeginFrame first"))
