@@ -32,14 +32,13 @@ type Double struct {
 
 // DoubleConfig configures [NewDouble].
 type DoubleConfig struct {
-	// Bytes is the capacity of both Ends together in bytes. NewDouble commits all of it. 0 means 1
-	// MiB.
+	// Bytes is the capacity of both Ends together in bytes. NewDouble commits all of it. 0 means 1 MiB.
 	Bytes uintptr
 }
 
-// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, the error wraps
-// the error that page.NewCommitted returns. If NewDouble fails, it releases its reservation. If src cannot release it,
-// the addresses stay reserved.
+// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If the buffer cannot be
+// reserved or committed, the error wraps the error that page.NewCommitted returns. If NewDouble fails, it releases its
+// reservation. If src cannot release it, the addresses stay reserved.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -72,7 +71,7 @@ func (d *Double) ResetBottom() { d.bottom.Reset() }
 // *memory.Misuse if the Double is closed.
 func (d *Double) ResetTop() { d.top.Reset() }
 
-// Reset frees every block of both Ends. Reset panics with a *memory.Misuse if the Double is closed.
+// Reset frees every block of both Ends, as [End.Reset]. Reset panics with a *memory.Misuse if the Double is closed.
 func (d *Double) Reset() {
 	d.bottom.Reset()
 	d.top.Reset()

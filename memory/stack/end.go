@@ -80,10 +80,11 @@ func (e *End) shut() {
 	e.blocks, e.marks, e.floor = nil, nil, 0
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. If size is 0, the block takes
-// one byte. If the buffer is closed, the error is memory.ErrClosed. If align is invalid, the error is
-// memory.ErrAlign. If size exceeds the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the
-// error is a *memory.Exhausted.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. If size is 0, the block takes one
+// byte. If the buffer is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If
+// size exceeds the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the error is a
+// *memory.Exhausted. Cost: constant. Alloc allocates on the Go heap only if more than 64 blocks are live, and more than
+// ever before.
 func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	bytes := max(size, 1)
@@ -162,14 +163,14 @@ func (e *End) cut(n int) {
 	e.blocks = e.blocks[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up to
-// the other edge or the end of the buffer. The start of a block at a falling edge cannot move. Such a block can only
-// grow into its own padding and into bytes that it gave up by shrinking. If such a block shrinks, the bytes that it
-// gives up are reclaimed when the block is freed.
+// Resize changes the size of the newest block in place and reports whether it did. If there is no space, Resize returns
+// false and changes nothing. For an older block, and for a block that the newest mark protects, Resize always returns
+// false. Resize panics with a *memory.Misuse if p is nil or not a live block of oldSize bytes, or if the buffer is
+// closed.
 //
-// If there is no space, Resize returns false and changes nothing. For an older block, and for a block that the newest
-// mark protects, Resize returns false, too. Resize panics with a *memory.Misuse if p is nil or not a live block of
-// oldSize bytes, or if the buffer is closed.
+// At a rising edge, the block can grow as far as the other edge or the end of the buffer. At a falling edge, the start
+// of the block cannot move. Such a block can only grow into its own padding and into bytes that it gave up by
+// shrinking. The bytes that it gives up are reclaimed when the block is freed.
 func (e *End) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	e.owner.Touch()
 	off := uintptr(p) - uintptr(e.base)
@@ -227,8 +228,8 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 // Len returns the number of live blocks. If the buffer is closed, Len returns 0.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding. If a block at a falling edge (see [End]) shrinks, the bytes that it
-// gives up stay in use until it is freed. If the buffer is closed, Used returns 0.
+// Used returns the bytes in use, with padding. The bytes that a block at a falling edge (see [End]) gave up by
+// shrinking stay in use until the block is freed. If the buffer is closed, Used returns 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -236,8 +237,8 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the free bytes. The padding for the alignment of a block takes some of them. Two Ends of a [Double]
-// share their free bytes. If the buffer is closed, Available returns 0.
+// Available returns the free bytes. The padding for the alignment of a block takes some of them. The two Ends of a
+// [Double] share their free bytes, so both return the same number. If the buffer is closed, Available returns 0.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -249,12 +250,12 @@ func (e *End) Available() uintptr {
 // open. If the buffer is closed, Base returns nil.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
-// Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], this range may
-// also contain blocks of the other End. If the buffer is closed, Extent returns 0.
+// Extent returns the number of bytes from Base in which blocks of this End may lie. In a [Double] and a [Pivot], this
+// range may also contain blocks of the other End. If the buffer is closed, Extent returns 0.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
-// Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. Owns
-// returns false for blocks of another End, and if the buffer is closed.
+// Owns reports whether p lies among the live blocks of this End and their padding: between the origin and the edge.
+// Owns returns false for blocks of another End, and if the buffer is closed.
 func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()
 }

@@ -2,9 +2,9 @@ package stack
 
 import "github.com/strata-go/strata/memory"
 
-// A Mark is the state of an End at some time, for a Rewind. A Mark expires when the End is rewound to this Mark or to
-// an older one, and when the End is reset or closed. Marks nest like brackets. A Mark contains a Go pointer. The zero
-// Mark is never valid.
+// A Mark is the state of an End at some time, for [End.Rewind]. A Mark expires when the End is rewound to this Mark or
+// to an older one, and when the End is reset or closed. For the load of a state see [Stack.SaveState]. A Mark contains
+// a Go pointer, so a block must not contain a Mark. The zero Mark is never valid.
 type Mark struct {
 	end    *End
 	serial uint64
@@ -18,9 +18,9 @@ type place struct {
 }
 
 // Mark returns a Mark of the current edge. [End.Rewind] to this Mark frees the blocks that are allocated after Mark.
-// While the Mark is valid, blocks from before the Mark are protected: Free panics and Resize returns false for them.
-// Mark panics with a *memory.Misuse if the buffer is closed. Cost: constant. Mark allocates on the Go heap only if
-// marks nest deeper than ever before.
+// While the Mark is valid, the blocks from before it are protected: Free panics and Resize returns false for them. Mark
+// panics with a *memory.Misuse if the buffer is closed. Cost: constant. Mark allocates on the Go heap only if marks
+// nest deeper than ever before.
 func (e *End) Mark() Mark {
 	if e.base == nil {
 		panic(e.misuse("Mark", nil, 0))
@@ -32,9 +32,9 @@ func (e *End) Mark() Mark {
 	return Mark{end: e, serial: e.serial, depth: len(e.marks) - 1}
 }
 
-// Rewind frees every block that was allocated since m. The Mark m and all newer Marks expire. Rewind panics with a
-// *memory.Misuse before anything changes if the buffer is closed, or if m is a Mark of another End or has expired.
-// Cost: constant.
+// Rewind frees every block that was allocated since m. The Mark m and all newer Marks expire. If the buffer is closed,
+// or if m has expired or is a Mark of another End, Rewind panics with a *memory.Misuse before anything changes. Cost:
+// constant.
 func (e *End) Rewind(m Mark) {
 	if why := e.refuseMark(m); why != "" {
 		panic(&memory.Misuse{Package: "stack", Op: "Rewind", Reason: why})

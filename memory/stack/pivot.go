@@ -33,13 +33,15 @@ type Pivot struct {
 type PivotConfig struct {
 	// Forward is the capacity above the pivot in bytes. NewPivot commits all of it. 0 means 1 MiB.
 	Forward uintptr
-	// Backward is the capacity below the pivot in bytes. NewPivot commits all of it. 0 means the value of Forward.
+	// Backward is the capacity below the pivot in bytes. NewPivot commits all of it. 0 means as many bytes as above the
+	// pivot.
 	Backward uintptr
 }
 
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
-// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewCommitted returns.
-// If NewPivot fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
+// overflows, the error wraps memory.ErrConfig. If the buffer cannot be reserved or committed, the error wraps the error
+// that page.NewCommitted returns. If NewPivot fails, it releases its reservation. If src cannot release it, the
+// addresses stay reserved.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
 	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)
@@ -83,7 +85,7 @@ func (p *Pivot) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(p.forward.base, p.backward.edge)), p.forward.edge-p.backward.edge)
 }
 
-// Reset frees every block of both Ends. Reset panics with a *memory.Misuse if the Pivot is closed.
+// Reset frees every block of both Ends, as [End.Reset]. Reset panics with a *memory.Misuse if the Pivot is closed.
 func (p *Pivot) Reset() {
 	p.forward.Reset()
 	p.backward.Reset()

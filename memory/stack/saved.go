@@ -8,23 +8,21 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState implements [save.State]: it saves the live blocks and the marks. A Mark that was made after the state was
-// saved must not be used after loading: Rewind may take it for a newer Mark. If the Stack is closed, saving and loading
-// fail with an error that wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks, the marks and the statistics. After loading, the Marks
+// that were valid when the state was saved are valid again. A Mark that was made later must not be used: Rewind may
+// accept it as another Mark. If the Stack is closed, saving and loading fail with an error that wraps memory.ErrClosed.
 func (s *Stack) SaveState(c *save.Coder) {
 	if s.mem.SaveState(c); !c.Failed() {
 		s.saveState(c)
 	}
 }
 
-// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. A Mark that was made after
-// the state was saved must not be used after loading (see [Stack.SaveState]). If the Double is closed, saving and
-// loading fail with an error that wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks, the marks and the statistics of both Ends. For Marks see
+// [Stack.SaveState]. If the Double is closed, saving and loading fail with an error that wraps memory.ErrClosed.
 func (d *Double) SaveState(c *save.Coder) { saveEnds(c, &d.mem, &d.bottom, &d.top) }
 
-// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. A Mark that was made after
-// the state was saved must not be used after loading (see [Stack.SaveState]). If the Pivot is closed, saving and
-// loading fail with an error that wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks, the marks and the statistics of both Ends. For Marks see
+// [Stack.SaveState]. If the Pivot is closed, saving and loading fail with an error that wraps memory.ErrClosed.
 func (p *Pivot) SaveState(c *save.Coder) { saveEnds(c, &p.mem, &p.forward, &p.backward) }
 
 func saveEnds(c *save.Coder, mem *page.Prefix, a, b *End) {

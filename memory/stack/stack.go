@@ -31,9 +31,9 @@ type Config struct {
 	Bytes uintptr
 }
 
-// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, the error wraps the
-// error that page.NewCommitted returns. If New fails, it releases its reservation. If src cannot release it, the
-// addresses stay reserved.
+// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If the buffer cannot be reserved or
+// committed, the error wraps the error that page.NewCommitted returns. If New fails, it releases its reservation. If
+// src cannot release it, the addresses stay reserved.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
