@@ -2,8 +2,8 @@ package remote
 
 import "math"
 
-// Reset drops the waiting blocks without freeing them. Call it when you reset the target, which frees all its blocks.
-// Call it before or after the Reset of the target, with no Alloc of the target in between:
+// Reset drops the waiting blocks without freeing them. Call it with each Reset of the target, which frees all blocks of
+// the target. The order of the two calls does not matter, but no Alloc of the target may come between them:
 //
 //	heap.Reset()
 //	inbox.Reset()
@@ -53,14 +53,14 @@ func (in *Inbox) begin() {
 	}
 }
 
-// Close drains the blocks that have arrived and closes the inbox. Freers that push afterwards abandon their blocks,
-// and report memory.ErrClosed. Close the inbox before its target. Abandoned blocks, and blocks in the batches of
-// Freers, are released with the target's memory. After a Close that returned, Close does nothing. The error is
-// always nil.
+// Close drains the blocks that have arrived and closes the inbox. Close the inbox before its target. Freers that push
+// afterwards abandon their blocks, and report memory.ErrClosed. Abandoned blocks, and blocks in the batches of Freers,
+// stay live: their memory is released with that of the target. After a Close that returned, Close does nothing. The
+// error is always nil.
 //
-// If the target refuses a block, Close panics as Drain does. After the panic Freers abandon their blocks; call
-// Close again to continue after the refused block. From within the target's FreeAny or FreeRun, Close panics with
-// a *memory.Misuse. Only the owner may call Close.
+// If the target refuses a block, Close panics as Drain does, and the inbox stays open. But Freers abandon their blocks
+// from then on. Call Close again to continue after the refused block. From within the target's FreeAny or FreeRun,
+// Close panics with a *memory.Misuse. Only the owner may call Close.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

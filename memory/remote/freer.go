@@ -10,13 +10,14 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Freer frees blocks of an inbox's target from a goroutine that does not own the target. One goroutine at a time
-// may use it. Each worker makes its own Freer and closes it when the worker ends.
+// A Freer frees blocks of an inbox's target from a goroutine that does not own the target. One goroutine at a time may
+// use it. Each worker makes its own Freer and closes it when the worker ends.
 //
 // A Freer collects blocks in a batch. It pushes the batch to the inbox if the batch is full, if the sizes passed to
 // Free reach Config.Bytes, at Flush and at Close. After a Reset of the inbox, the next call of Free or FreeAny pushes
 // the old batch. The owner's next drain frees pushed blocks, even if the Freer was closed meanwhile. Blocks that are
-// never pushed stay live in the target.
+// never pushed stay live in the target. After a push the Freer needs an empty batch. If the owner has returned none,
+// the Freer makes one on the Go heap.
 //
 // Free and FreeAny only record the address, and check the range of the [Target] if it has one. The target detects any
 // other bad address at the drain. If a block is freed twice, the owner may allocate its address again after the first
@@ -49,7 +50,7 @@ type Freer struct {
 
 // NewFreer returns a Freer of the inbox. NewFreer is safe for concurrent use. If the inbox is closed, the Freer
 // abandons every block that is passed to it. Cost: a mutex and two Go allocations. If no closed Freer has left its
-// batches for reuse, NewFreer makes about three more.
+// batches for reuse, NewFreer makes about three more Go allocations.
 func (in *Inbox) NewFreer() *Freer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -86,9 +87,9 @@ func (f *Freer) open() {
 }
 
 // FreeAny passes the block at p to the target's owner. The owner frees the block when it drains the inbox. The caller
-// must not use the block after FreeAny. If p is nil, FreeAny does nothing. If the inbox is closed when the batch is
-// pushed, the block is abandoned, and Flush and Close report that. If the owner resets the target and the inbox before
-// the drain, the block is stale (see [Inbox.Reset]): the reset of the target frees it.
+// must not use the block after FreeAny. If p is nil, FreeAny does nothing, also on a closed Freer. If the inbox is
+// closed when the batch is pushed, the block is abandoned, and Flush and Close report that. If the owner resets the
+// target and the inbox before the drain, the block is stale (see [Inbox.Reset]): the reset of the target frees it.
 //
 // On a closed Freer, and for a pointer outside the range of the [Target], FreeAny panics with a *memory.Misuse. The
 // target detects every other bad pointer at the drain. Cost: one store, and one compare-and-swap in Config.Batch calls.
@@ -194,7 +195,7 @@ func (f *Freer) Flush() error {
 	return nil
 }
 
-// Close calls [Freer.Flush], closes the Freer and returns the error of Flush. Also after an error the Freer is closed.
+// Close calls [Freer.Flush], closes the Freer and returns the error of Flush. The Freer is closed also if Flush fails.
 // The owner still frees the pushed blocks. A second Close returns nil and does nothing. Cost: that of Flush, and a
 // mutex.
 func (f *Freer) Close() error {
@@ -212,6 +213,6 @@ func (f *Freer) Close() error {
 	return err
 }
 
-// Pending returns the number of blocks in the current batch, not pushed yet. On a closed Freer, Pending returns
-// 0.
+// Pending returns the number of blocks in the current batch, which are not pushed yet. On a closed Freer, Pending
+// returns 0.
 func (f *Freer) Pending() int { return f.n }

@@ -16,8 +16,9 @@ import (
 //
 // A target has a range if it is a [memory.Baser], its Base is not nil, and its [memory.Extent] is above 0. Batches then
 // contain offsets, which the garbage collector does not scan, and Freer.FreeAny panics for pointers outside the range.
-// [New] asks for the range once, so it must not change until the inbox is closed. For example, a slab.Cache, a
-// slab.Heap with Config.Large, a tlsf.Heap with several pools and a composition of two have no range.
+// [New] reads the range once: it must not change until the inbox is closed. Without a range are, for example, a
+// slab.Cache, a slab.Heap with Config.Large, a tlsf.Heap with several pools, and an allocator of package compose with
+// two parts.
 type Target = memory.AnyFreer
 
 // RunFreer is an optional interface of a target. FreeRun frees many blocks in one call, with the checks of FreeAny for
@@ -26,7 +27,8 @@ type Target = memory.AnyFreer
 type RunFreer interface {
 	// FreeRun frees the blocks that start `offs` bytes from base, in order. It must stop at the first block that it
 	// does not free, and return the number of freed blocks. The inbox passes that block to FreeAny, and the blocks
-	// after it to FreeRun again. If the target has no range, base is nil and offs contains addresses.
+	// after it to FreeRun again. If the target has no range, base is nil and offs contains addresses. FreeRun must not
+	// change or keep offs.
 	//
 	// If FreeRun panics, [Inbox.Drain] panics as after a panic of FreeAny. All blocks of offs then count as drained:
 	// those that FreeRun had not freed stay live.
@@ -48,11 +50,10 @@ const (
 	defaultBytes = 64 << 10 // to write as much takes microseconds, to push a batch 20 ns
 )
 
-// An Inbox receives blocks that other goroutines free. It passes them to their allocator, the target, on the
-// goroutine that owns the target.
+// An Inbox receives blocks that other goroutines free. It passes them to their allocator, the target, on the goroutine
+// that owns the target. This goroutine is the owner of the Inbox.
 //
-// Drain, DrainSome, Pending, Reset, Close and Check may be called only by the goroutine that owns the target.
-// NewFreer and Stats are safe for concurrent use.
+// Only the owner may call the methods, with two exceptions: NewFreer and Stats are safe for concurrent use.
 //
 // If the target is reset, reset the inbox, too: see [Inbox.Reset]. For double frees see [Freer].
 type Inbox struct {
@@ -117,8 +118,8 @@ type Config struct {
 	Bytes uintptr
 }
 
-// New returns the inbox of target. The goroutine that owns target owns the inbox, too. The inbox does not close
-// target. If target is nil or Batch is out of range, the error wraps memory.ErrConfig.
+// New returns the inbox of target. The goroutine that owns target owns the inbox, too. The inbox does not close target.
+// If target is nil or Batch is out of range, the error wraps memory.ErrConfig.
 func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Nil(target) {
 		return nil, fmt.Errorf("remote: new Inbox: target nil: want the allocator that frees the blocks: %w", memory.ErrConfig)
@@ -151,13 +152,14 @@ func (in *Inbox) Pending() bool {
 }
 
 // Drain passes the blocks that have arrived to the target: the target frees them. Drain returns the number of these
-// blocks. Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for
-// the next call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun,
-// Drain panics with a *memory.Misuse.
+// blocks. Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for the
+// next call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun, Drain
+// panics with a *memory.Misuse.
 //
 // If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse whose reason
 // contains the target's message. The refused block counts as drained in Stats. After a recover, the next Drain
-// continues with the other blocks. Any other panic of the target passes through unchanged and has the same effects.
+// continues with the other blocks. Any other panic of the target passes through unchanged and has the same effects. If
+// FreeRun itself panics, more blocks are lost: see [RunFreer].
 //
 // Cost: one atomic load if the inbox is empty. If not, one swap, one compare-and-swap per batch, and one FreeAny per
 // block or one FreeRun per batch.
@@ -168,9 +170,9 @@ func (in *Inbox) Drain() int {
 	return in.drain("Drain", math.MaxInt)
 }
 
-// DrainSome is Drain for at most limit blocks, to bound the work of a frame. Further blocks wait for the next call,
-// and are freed before newer blocks. If limit is below 1, DrainSome frees nothing. DrainSome panics as Drain does.
-// Stale blocks do not count towards the limit.
+// DrainSome is [Inbox.Drain] for at most limit blocks, to bound the work of a frame. The other blocks wait for the next
+// call. Batches are not always freed in the order in which they arrived. If limit is below 1, DrainSome frees nothing.
+// Stale blocks do not count towards the limit. DrainSome panics as Drain does.
 func (in *Inbox) DrainSome(limit int) int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0

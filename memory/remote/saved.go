@@ -12,11 +12,13 @@ var errFile = fmt.Errorf("remote: an Inbox cannot be in a file: %w", save.ErrPor
 // CanWrite returns an error that wraps save.ErrPortable: an Inbox cannot be in a file.
 func (in *Inbox) CanWrite() error { return errFile }
 
-// SaveState verifies that no block waits in the inbox. If a block waits, even a stale block (see [Inbox.Reset]), saving
-// and loading fail with an error that wraps save.ErrBusy. Flush all Freers and drain the inbox first: blocks that a
-// Freer has not flushed are not detected. Flushed after a load, they would be freed in the loaded state. No Freer may
-// be used until the Set has saved or loaded. SaveState saves nothing, so a load does not change the statistics. On a
-// closed inbox the error wraps memory.ErrClosed.
+// SaveState verifies that no block waits in the inbox. It saves nothing, so a load does not change the statistics. If a
+// block waits, even a stale block (see [Inbox.Reset]), saving and loading fail with an error that wraps save.ErrBusy.
+// On a closed inbox the error wraps memory.ErrClosed.
+//
+// Before a save or load, flush all Freers, then drain the inbox. No Freer may be used until the Set has saved or
+// loaded. SaveState does not detect blocks that a Freer has not flushed. If they are flushed after a load, they are
+// freed in the loaded state.
 func (in *Inbox) SaveState(c *save.Coder) {
 	switch {
 	case in.target == nil:
