@@ -36,22 +36,26 @@ const (
 //	  | slot | slot | slot | not yet used   | - - - - - - - - - | guard
 //
 // Slots are not zeroed. A slot belongs to the caller until the Put, Free, FreeAny, Reset or Close that frees it, until
-// a state without it is loaded, or until the source ends. A Blocks belongs to one goroutine at a time. A Blocks is
-// closed after a Close that succeeded, and after its source has ended (see [page.Watched]). In a closed Blocks, Get,
-// Alloc, Grow and Trim fail with memory.ErrClosed; Put, SizeOf, Reset, and a Free or FreeAny of a slot panic with a
-// *memory.Misuse. If the function of page.Limit.OnSoft calls Get, Alloc or Grow during a commit of the Blocks, and the
-// call must commit memory, the call panics with a *memory.Misuse.
+// a state without it is loaded, or until the source ends. A Blocks belongs to one goroutine at a time.
+//
+// A Blocks is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). In a closed
+// Blocks, Get, Alloc, Grow and Trim fail with memory.ErrClosed; Put, SizeOf, Reset, and a Free or FreeAny of a slot
+// panic with a *memory.Misuse.
+//
+// A commit of the Blocks may call the function of page.Limit.OnSoft. If that function calls Get, Alloc or Grow of this
+// Blocks, and the call must commit memory, the call panics with a *memory.Misuse. Trim returns no memory then, and
+// Close frees all slots but fails.
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill
 // freed slots. In them TryGet, Get and Alloc also panic with a *memory.Misuse if the slot that they return was written
-// to after it was freed. If Get or Alloc prepares slots (see [Blocks.Get]), it also checks those that were used before a
-// Reset or Trim.
+// to after it was freed. If Get or Alloc prepares slots (see [Blocks.Get]), it also checks those that were used before
+// a Reset or Trim.
 //
 // Builds with -tags memfast do not record which slots are live. They detect pointers outside the used slots, misaligned
 // pointers, and more frees than there are live slots. While other slots are live, they do not detect the pointer of a
-// freed slot, nor an interior pointer at a multiple of 16 bytes from Base. After a free of such a pointer, Check reports
-// its slot or granule until that is allocated again, or until Trim or Reset.
+// freed slot, nor an interior pointer at a multiple of 16 bytes from Base. Check reports a free of such a pointer until
+// its address is allocated again, or until Trim or Reset.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -97,17 +101,18 @@ type BlocksConfig struct {
 	Size uintptr
 	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0, 1, 2, 4 and 8 mean 16.
 	Align uintptr
-	// Capacity is the largest number of slots that can be live at once. Memory is committed when slots are first used,
-	// as for [Config]. 0 means as many slots as fit in 64 MiB, at least one. All slots together have at most 64 GiB, on
-	// 32-bit systems less than 2 GiB.
+	// Capacity is the largest number of slots that can be live at once. If the system refuses the address space,
+	// NewBlocks halves the number: see [Blocks.Cap]. Memory is committed when slots are first used, but [page.Heap]
+	// allocates all of it in NewBlocks. 0 means as many slots as fit in 64 MiB, at least one. All slots together have
+	// at most 64 GiB, on 32-bit systems less than 2 GiB.
 	Capacity int
 }
 
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
-// the system refuses the address space, the capacity is halved until it agrees, but not below 16 KiB or one slot: see
-// [Blocks.Cap]. If a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
-// page.NewPrefix. If NewBlocks fails, it releases its reservation. If src cannot release it, the addresses stay
-// reserved.
+// the system refuses the address space, NewBlocks halves the capacity until the system grants it, but not below 16 KiB
+// or one slot: see [Blocks.Cap]. If a field is out of range, the error wraps memory.ErrConfig. If src fails, the error
+// wraps that of page.NewPrefix. If NewBlocks fails, it releases its reservation. If src cannot release it, the
+// addresses stay reserved.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)

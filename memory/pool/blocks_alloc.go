@@ -68,9 +68,9 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 // open. If the pool is closed, Base returns nil.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
-// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Generation is
-// safe for concurrent use, also after Close.
+// Generation returns the number of blocks that have started at p so far, modulo 2^32, in debug builds (-tags memdebug
+// or -race). For an address where no block can start, and in other builds, Generation returns 0. Generation is safe for
+// concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation. p need not be in a live block. If the pool is closed, Owns returns

@@ -63,12 +63,12 @@ func (b *Blocks) forget(opened uintptr) {
 	b.opened = opened
 }
 
-// Trim returns the memory after the last live slot to the source, in whole pages of the source (page.SizeOf). If the
-// function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts the
-// vacant slots, so that the lowest slots are used next and a later Trim may return more memory. If the pool is closed,
-// the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and nothing has
-// changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional
-// to the slots that were used, and a Go allocation.
+// Trim returns the memory after the last live slot to the source, in whole pages of the source (page.SizeOf). Trim also
+// sorts the vacant slots, so that the lowest slots are used next and a later Trim may return more memory. Cost:
+// proportional to the slots that were used, and a Go allocation.
+//
+// If the pool is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and
+// nothing has changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed.
 func (b *Blocks) Trim() error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -115,10 +115,9 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 	return set, errs
 }
 
-// Close frees every slot and releases the memory. Afterwards the caller must not use pointers into the pool. Close
-// fails if the page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close
-// during a commit of this pool. In both cases all slots are freed, the pool stays open, and Close can be retried. If
-// the pool is closed, Close does nothing and returns nil.
+// Close frees every slot and releases the memory. Afterwards the caller must not use pointers into the pool. If the
+// page source cannot release the memory, Close fails: all slots are freed, the pool stays open, and Close can be
+// retried. If the pool is closed, Close does nothing and returns nil.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil
@@ -131,8 +130,8 @@ func (b *Blocks) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak exceeds the high-water mark of InUse by the bytes of at most 63 slots. Loading
-// a state sets Peak and all counters to the saved values.
+// Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark of InUse by the bytes of at most
+// 63 slots. Loading a state sets Peak and all counters to the saved values.
 func (b *Blocks) Stats() memory.Stats {
 	live := uint64(b.opened) - uint64(b.n)
 	return memory.Stats{

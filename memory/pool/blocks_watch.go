@@ -2,10 +2,11 @@ package pool
 
 import "github.com/strata-go/strata/memory/page"
 
-// Watch registers a function lost. It is called once, when the memory of b ends: at a Close that succeeds, or earlier
-// if the source ends (see page.Watched). Several functions are called newest first. They must not touch a slot. If
-// functions panic, the others are called nevertheless. Then Close, or the call that ended the source, panics with the
-// last value. unwatch removes lost. If the pool is closed already, Watch returns nil and does not call lost.
+// Watch registers a function lost. When the memory of b ends, lost is called once: at a Close that succeeds, or earlier
+// if the source ends (see page.Watched). b is closed then, and lost must not touch a slot. Several functions are called
+// newest first. If functions panic, the others are called nevertheless. Then Close, or the call that ended the source,
+// panics with the last value. unwatch removes lost. If the pool is closed already, Watch returns nil and does not call
+// lost.
 func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	if b.base == nil {
 		return nil

@@ -27,9 +27,11 @@ import (
 // only read: several goroutines may read a pool while none changes it.
 //
 // A Pool is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). New, Grow and
-// Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale. If
-// the function of page.Limit.OnSoft calls New or Grow during a commit of the Pool, and the call must commit memory, the
-// call panics with a *memory.Misuse.
+// Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale.
+//
+// A commit of the Pool may call the function of page.Limit.OnSoft. If that function calls New or Grow of this Pool, and
+// the call must commit memory, the call panics with a *memory.Misuse. Trim returns no memory then, and Close frees all
+// objects but fails.
 //
 // Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a slot
 // was written to after it was freed: the slot that New returns, or one that it prepares.
@@ -51,10 +53,11 @@ type Pool[T any] struct {
 
 // Config configures [New], [NewSplit] and [Register]. They refuse values out of range.
 type Config struct {
-	// Capacity is the largest number of objects that can be live at once. Memory is committed when slots are first
-	// used, but [page.Heap], the source of js and -race builds, allocates all of it in New. 0 means as many objects as
-	// fit in 64 MiB, at least one; tiers.NewPool has another default. The maximum is 2^32-2, on 32-bit systems 2^27-1.
-	// Capacity times the size of an object, or of a part of a [Split], must fit an int.
+	// Capacity is the largest number of objects that can be live at once. If the system refuses the address space, the
+	// constructor halves the number: see [Pool.Cap]. Memory is committed when slots are first used, but [page.Heap],
+	// the source of js and -race builds, allocates all of it in New. 0 means as many objects as fit in 64 MiB, at least
+	// one; tiers.NewPool has another default. The maximum is 2^32-2, on 32-bit systems 2^27-1. Capacity times the size
+	// of an object, or of a part of a [Split], must fit an int.
 	Capacity int
 	// Name is the name of the pool in reports. If Name is "", it is the name of T, and for a [Split] the name of
 	// Hot.
@@ -62,8 +65,8 @@ type Config struct {
 }
 
 // New returns a pool of T with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
-// system refuses the address space, the capacity is halved until it agrees, but not below 16 KiB or one object: see
-// [Pool.Cap].
+// system refuses the address space, New halves the capacity until the system grants it, but not below 16 KiB or one
+// object: see [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
 // memory.ErrConfig. If src fails, the error wraps the error that page.NewPrefix returns. If New fails, it releases its
@@ -123,11 +126,11 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	return mem, uint(min(uintptr(capacity), mem.Reserved()/size)), nil
 }
 
-// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, New
-// returns memory.ErrClosed itself. If Cap slots are live or retired, the error wraps memory.ErrOutOfMemory, without an
-// allocation. If memory cannot be committed, the error wraps that of page.Prefix.Ensure. If the Go heap has no space
-// for the metadata, the error wraps that of page.ProbeHeap. An error that wraps memory.ErrOutOfMemory names the pool. A
-// failed New returns the zero Handle and nil.
+// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, the
+// error is memory.ErrClosed. If Cap slots are live or retired, the error wraps memory.ErrOutOfMemory. If memory cannot
+// be committed, the error wraps that of page.Prefix.Ensure. If the Go heap has no space for the metadata, the error
+// wraps that of page.ProbeHeap. An error that wraps memory.ErrOutOfMemory names the pool. A failed New returns the zero
+// Handle and nil.
 //
 // Cost: a pop from the stack of vacant slots, a generation, a bit and the zeroing. If the stack is empty, New prepares
 // up to 64 slots in at most 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may
@@ -216,8 +219,8 @@ func (p *Pool[T]) newMore() (memory.Handle[T], *T, error) {
 }
 
 // Grow makes space for a total of n live objects. It commits the memory and allocates the metadata for the first n
-// slots of the reservation. After Grow, New does not fail, and calls neither the source nor the Go heap, until n
-// slots are live or retired, Trim is called or a state is loaded.
+// slots of the reservation. After Grow, New does not fail, and calls neither the source nor the Go heap, until n slots
+// are live or retired, Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error wraps
 // memory.ErrTooLarge. If memory or metadata is not available, the error is the one that New returns. A Grow that fails
@@ -237,9 +240,10 @@ func (p *Pool[T]) Len() int { return int(meta(&p.slots).count()) }
 // largest number of live objects is lower by their number. If the pool is closed, Cap returns 0.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
-// LiveSlots returns which slots have a live object, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if
-// slot i has a live object. Slots beyond the end of live have no live object. The words belong to the pool and must not
-// be changed. They are valid until the next call of another method. If the pool is closed, live is nil.
+// LiveSlots returns which slots have a live object, and the size of a slot in bytes. A handle with the Index i belongs
+// to slot i. Bit i%64 of live[i/64] is set if slot i has a live object. Slots beyond the end of live have no live
+// object. The words belong to the pool and must not be changed. They are valid until the next call of another method.
+// If the pool is closed, live is nil.
 func (p *Pool[T]) LiveSlots() (live []uint64, size uintptr) { return p.live, stride[T]() }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
@@ -276,12 +280,12 @@ func closedReset(name string) *memory.Misuse {
 	return &memory.Misuse{Package: "pool", Op: "Reset", Reason: name + ": the pool is closed; if a manager resets it, call RemovePool before Close"}
 }
 
-// Trim returns the memory after the last live object to the source, in whole pages of the source (page.SizeOf). If
-// the function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts
-// the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the error is
-// memory.ErrClosed. If the source fails, the error wraps that of the source, and nothing has changed. If the
-// source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional to the slots
-// that were used.
+// Trim returns the memory after the last live object to the source, in whole pages of the source (page.SizeOf). Handles
+// stay valid. Trim also sorts the vacant slots, so that the next objects get the lowest slots. Cost: proportional to
+// the slots that were used.
+//
+// If the pool is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and
+// nothing has changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed.
 func (p *Pool[T]) Trim() error {
 	if p.base == nil {
 		return memory.ErrClosed
@@ -295,10 +299,9 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close frees every object and releases the memory. Afterwards the caller must not use pointers into the pool. Close
-// fails if the page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close
-// during a commit of this pool. In both cases all objects are freed, the pool stays open, and Close can be retried. If
-// the pool is closed, Close does nothing and returns nil.
+// Close frees every object and releases the memory. Afterwards the caller must not use pointers into the pool. If the
+// page source cannot release the memory, Close fails: all objects are freed, the pool stays open, and Close can be
+// retried. If the pool is closed, Close does nothing and returns nil.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil
@@ -313,9 +316,9 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak exceeds the high-water mark of the live and retired slots by the bytes of at
-// most 63 slots. After a load of a file, Peak also includes the vacant slots of the file. Loading restores the
-// counters, and from a save.Slot also Peak.
+// Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark of the live and retired slots by
+// the bytes of at most 63 slots. After a load of a file, Peak also includes the vacant slots of the file. Loading
+// restores the counters, and from a save.Slot also Peak.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := meta(&p.slots).stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

@@ -112,8 +112,8 @@ func unregistered[T any]() error {
 // Len returns the number of pools, closed ones included.
 func (r *Registry) Len() int { return len(r.pools) }
 
-// All returns an iterator over name and statistics of every pool, in the order of registration. The call does not
-// allocate.
+// All returns an iterator over name and statistics of every pool, closed ones included, in the order of registration.
+// The call does not allocate.
 func (r *Registry) All() iter.Seq2[string, memory.Stats] {
 	return func(yield func(string, memory.Stats) bool) {
 		for _, p := range r.pools {

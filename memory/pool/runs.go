@@ -19,10 +19,12 @@ import (
 //		}
 //	}
 //
-// The loop may change the pool. The slice of the current run stays the same. Of this run, the loop may free only the
-// current object and those before it. After a Reset, a Close or the load of a state, the inner loop must end. Each slot
-// is in at most one run. An object that is made during the loop may be in a later run or in none. After Close of the
-// pool there is no further run. If half of the slots are vacant, [Pool.All] is as fast, and beyond that faster.
+// The loop may change the pool. The slice of the current run stays the same, so the loop may free only the current
+// object of this run and those before it. Objects of later runs that the loop frees are left out. An object that the
+// loop makes may be in a later run or in none. Each slot is in at most one run.
+//
+// After a Reset, a Close or the load of a state, the inner loop must end. After Close of the pool there is no further
+// run. If half of the slots are vacant, [Pool.All] is as fast, and beyond that faster.
 func (p *Pool[T]) Runs() iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for first, word := range meta(&p.slots).runs {

@@ -12,15 +12,16 @@ import (
 )
 
 // SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, the
-// handles that were valid when the state was saved are valid again, and their objects have the same addresses. If
-// another process loads a file, objects have the same slots but other addresses, and only the handles in the file are
-// valid. Loading also sets the generations back. A handle that was made after the state was saved may therefore later
-// belong to another object.
+// handles that were valid when the state was saved are valid again, and their objects have the same addresses. Loading
+// also sets the generations back. A handle that was made after the state was saved may therefore later belong to
+// another object. If another process loads a file, objects have the same slots but other addresses, and only the
+// handles in the file are valid.
 //
 // If the saved pool had another capacity, loading fails with an error that wraps save.ErrLayout. A file only needs a
-// capacity of at least the slots that had an object or were prepared by [Pool.New]. If the pool is closed, saving and
-// loading fail with an error that wraps memory.ErrClosed. During a call of the page source, a save or load of a slot
-// fails with an error that wraps save.ErrBusy.
+// capacity of at least the slots that had an object or were prepared by [Pool.New]. If a load cannot commit the memory
+// that it needs, the error wraps that of page.Prefix.Ensure. If the pool is closed, saving and loading fail with an
+// error that wraps memory.ErrClosed. If the function of page.Limit.OnSoft saves or loads a slot during a commit of this
+// pool, the error wraps save.ErrBusy.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -135,10 +136,12 @@ func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, 
 }
 
 // SaveState saves the live slots and the order of the vacant slots. After loading, the slots that were live have the
-// same addresses and bytes. If the saved pool had another slot size or capacity, loading fails with an error that wraps
-// save.ErrLayout. If the pool is closed, saving and loading fail with an error that wraps memory.ErrClosed. During a
-// call of the page source they fail with an error that wraps save.ErrBusy. A Set with a Blocks cannot be written to a
-// file.
+// same addresses and bytes. A Set with a Blocks cannot be written to a file.
+//
+// If the saved pool had another slot size or capacity, loading fails with an error that wraps save.ErrLayout. If a load
+// cannot commit the memory that it needs, the error wraps that of page.Prefix.Ensure. If the pool is closed, saving and
+// loading fail with an error that wraps memory.ErrClosed. If the function of page.Limit.OnSoft saves or loads during a
+// commit of this pool, the error wraps save.ErrBusy.
 func (b *Blocks) SaveState(c *save.Coder) {
 	if b.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -252,10 +255,10 @@ func (r *Registry) States(yield func(save.State) bool) {
 	}
 }
 
-// SaveState saves the pools in the order of their registration. If a pool was registered after the state was saved,
-// loading fails with an error that wraps save.ErrLayout and names the newest pool. If the registry or one of its pools
-// is closed, saving and loading fail with an error that wraps memory.ErrClosed. A Set with a Registry cannot be written
-// to a file: instead add each pool to the Set.
+// SaveState saves the pools in the order of their registration, each as [Pool.SaveState] does. If a pool was registered
+// after the state was saved, loading fails with an error that wraps save.ErrLayout and names the newest pool. If the
+// registry or one of its pools is closed, saving and loading fail with an error that wraps memory.ErrClosed. A Set with
+// a Registry cannot be written to a file: instead add each pool to the Set.
 func (r *Registry) SaveState(c *save.Coder) {
 	if r.closed {
 		c.Fail(memory.ErrClosed)

@@ -31,10 +31,10 @@ type Split[Hot, Cold any] struct {
 	owner     invariant.Owner
 }
 
-// NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means 64
-// MiB divided by the size of both parts together, but at least one object. If the system refuses the address space, the
-// capacity is halved as in [New]: see [Split.Cap]. The errors are those of New, for either part. If NewSplit
-// fails, it releases its reservations. If src cannot release one, its addresses stay reserved.
+// NewSplit returns a Split with two reservations of src; nothing is committed. If src is nil, it is page.Default(). A
+// Capacity of 0 means 64 MiB divided by the size of both parts together, but at least one object. If the system refuses
+// the address space, the capacity is halved as in [New]: see [Split.Cap]. The errors are those of New, for either part.
+// If NewSplit fails, it releases its reservations. If src cannot release one, its addresses stay reserved.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
@@ -250,8 +250,8 @@ func (p *Split[Hot, Cold]) Reset() {
 	meta(&p.slots).reset()
 }
 
-// Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If the source fails for one region,
-// the other region may be trimmed nevertheless, and the vacant slots are sorted.
+// Trim is [Pool.Trim] for both regions, with one difference. If the source fails for one region, the other region may
+// be trimmed nevertheless, and the vacant slots are sorted.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed
