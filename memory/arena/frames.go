@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Frames is a ring of N Linears, one for each frame. Advance moves to the next Linear and resets it. A block thus
-// stays readable in its own frame and in the N-1 frames after it, for interpolation, motion blur, or a reader that is
-// one frame behind.
+// Frames is a ring of N Linears, one for each frame. Advance moves to the next Linear and resets it. A block thus stays
+// readable in its own frame and in the N-1 frames after it, for interpolation, motion blur, or a reader that is one
+// frame behind.
 //
 //	frame:        k-2        k-1         k (current)
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
@@ -26,12 +26,14 @@ import (
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.
 //
-// Builds with -tags memdebug also reserve up to [RestingFrames] additional buffers, as many as the source has address
-// space for. If there are any, Advance decommits the buffer that expires, so these builds commit no more memory than
-// others. The addresses of this buffer then stay unused for as many frames as there are additional buffers. During this
-// time an access faults, and a Free panics with the age of the frame. With page.Heap an access does not fault, but
-// reads zeros. If a debug build (-tags memdebug or -race) does not decommit an expired buffer, it fills the buffer with
-// 0xDD. Examples are builds with -race, the browser, and a source that refuses to decommit.
+// In builds with -tags memdebug, an access to an expired frame faults during the next frames, and a Free of its blocks
+// panics with the age of the frame. For this NewFrames reserves up to [RestingFrames] additional buffers, as many as
+// the source has address space for. Advance decommits the buffer that expires. Its addresses stay unused for as many
+// frames as there are additional buffers. These builds commit no more memory than others. With page.Heap an access does
+// not fault, but reads zeros.
+//
+// If a debug build (-tags memdebug or -race) does not decommit an expired buffer, it fills the buffer with 0xDD.
+// Examples are builds with -race, the browser, and a source that refuses to decommit.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -232,16 +234,16 @@ func (f *Frames) age(i int) uint64 {
 
 // Advance begins the next frame. If N frames are readable (see [Frames.Buffers]), the oldest of them expires: its hooks
 // run, newest first, and its blocks are freed. If a hook panics, no frame begins or expires, and the next Advance runs
-// the remaining hooks.
+// the remaining hooks. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the frame that
+// expires is running. If a hook or a commit ends the source, the ring is closed afterwards. Cost: constant, plus the
+// hooks.
 //
 // Advance commits the buffer of the new frame when the buffer is first used. Builds with -tags memdebug commit it again
 // whenever they have decommitted it. If the commit fails, the new frame has no capacity, and Alloc fails with the error
-// of the commit. The next frame with this buffer tries the commit again. If the function of page.Limit.OnSoft panics
-// during the commit, Advance panics with the same value and no frame begins. In this case, builds with -tags memdebug
-// have freed the blocks of the oldest frame already. An Advance that the function of page.Limit.OnSoft calls during the
-// commit panics with a *memory.Misuse. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the
-// frame that expires is running. If a hook or a commit ends the source, the ring is closed afterwards. Cost: constant,
-// plus the hooks.
+// of the commit. The next frame with this buffer tries the commit again.
+//
+// The commit may call the function of page.Limit.OnSoft. If that function panics, Advance panics with the same value
+// and no frame begins. An Advance that the function calls panics with a *memory.Misuse.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()

@@ -41,10 +41,10 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block (see [Linear.Free]) in place and reports whether it did. Resize returns
-// false and changes nothing for any other block, for a block from before the newest Mark and for a block of size 0. If
-// the capacity is too small, Resize returns false and changes nothing, too. If the block shrinks, the Refs of objects
-// in the bytes that it gives up expire. Misuse panics as in [Linear.Free]. A nil p panics, too.
+// Resize changes the size of the newest block (see [Linear.Free]) in place and reports whether it did. If the capacity
+// is too small, Resize returns false and changes nothing. For any other block, for a block from before the newest Mark
+// and for a block of size 0, Resize always returns false. If the block shrinks, the Refs of objects in the bytes that
+// it gives up expire. Misuse panics as in [Linear.Free]. A nil p panics, too.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	l.mustBeCurrent("Resize")

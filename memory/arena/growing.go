@@ -21,6 +21,10 @@ import (
 // Reset keeps the committed memory, and Trim returns unused memory. Everything else is as in Linear: the rules for
 // owners and goroutines, the marks and hooks, and the panics after Close.
 //
+// A commit of the arena may call the function of page.Limit.OnSoft. If that function calls Alloc or Resize of this
+// arena, and the call must commit memory, the call panics with a *memory.Misuse. Trim does nothing then, and Close
+// frees all blocks but fails.
+//
 // The alternative, a chain of chunks, wastes the end of each chunk, needs a rule for blocks larger than a chunk, and
 // searches all chunks for an owner.
 type Growing struct {
@@ -30,15 +34,15 @@ type Growing struct {
 // GrowingConfig configures [NewGrowing].
 type GrowingConfig struct {
 	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to 16 KiB. 0
-	// means 64 MiB. If the system refuses so much, NewGrowing halves the reservation until it agrees, but not below
-	// Step. [page.Heap], the source of js and -race builds, allocates all of it in NewGrowing.
+	// means 64 MiB. If the system refuses so much, NewGrowing halves the reservation until the system grants it, but
+	// not below Step. [page.Heap], the source of js and -race builds, allocates all of it in NewGrowing.
 	Reserve uintptr
 	// Step is the smallest number of bytes that are committed at once, at most Reserve. It is rounded up to 16
 	// KiB. If the rest of the reservation or the source has less than Step, fewer bytes are committed. 0 means
 	// 128 KiB.
 	Step uintptr
-	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse of the closed arena. It
-	// should wrap memory.ErrClosed; nil means ErrClosed itself.
+	// Closed is the error of Alloc when the arena is closed. It should wrap memory.ErrClosed; nil means ErrClosed
+	// itself. If a call on the closed arena panics with a *memory.Misuse, its text contains Closed, too.
 	Closed error
 }
 
@@ -60,9 +64,9 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	return g, nil
 }
 
-// TryAlloc is Alloc without growth and without an error. TryAlloc inlines. TryAlloc returns nil if the block does not
-// fit the committed memory, the alignment is invalid or the arena is closed. NewGrowing commits nothing, so the first
-// block that has bytes needs Alloc. A TryAlloc that returns nil does not count in Stats.Failures.
+// TryAlloc is [Growing.Alloc] without growth and without an error. TryAlloc inlines. TryAlloc returns nil if the block
+// does not fit the committed memory, the alignment is invalid or the arena is closed. NewGrowing commits nothing, so
+// the first block that has bytes needs Alloc. A TryAlloc that returns nil does not count in Stats.Failures.
 func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1
@@ -82,11 +86,8 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the arena is
 // closed, the error is GrowingConfig.Closed, by default memory.ErrClosed. If align is invalid, the error is
-// memory.ErrAlign. If size exceeds the reservation, the error is that of page.Prefix.TooLarge. All other errors are those
-// of page.Prefix.Ensure. They wrap memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
-//
-// If the function of page.Limit.OnSoft calls Alloc during a commit of this arena, and Alloc must commit memory, Alloc
-// panics with a *memory.Misuse.
+// memory.ErrAlign. If size exceeds the reservation, the error wraps memory.ErrTooLarge. All other errors are those of
+// page.Prefix.Ensure. They wrap memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -164,8 +165,7 @@ func MakeSliceUninitIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) 
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
 // Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if needed. If the
-// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize. In
-// the function of page.Limit.OnSoft, Resize panics as [Growing.Alloc] does.
+// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
@@ -223,9 +223,8 @@ func (g *Growing) Busy() bool { return g.lin.busy }
 func (g *Growing) Reset() { g.lin.Reset() }
 
 // Trim returns the committed memory above the bytes in use to the source, in whole pages of the source (page.SizeOf).
-// If the function of page.Limit.OnSoft calls Trim during a commit of this arena, Trim does nothing. If the arena is
-// closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and nothing
-// has changed. If the source ends during Trim, the arena is closed and the error wraps memory.ErrClosed.
+// If the arena is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and
+// nothing has changed. If the source ends during Trim, the arena is closed and the error wraps memory.ErrClosed.
 func (g *Growing) Trim() error {
 	l := &g.lin
 	if l.base == nil {
@@ -238,8 +237,7 @@ func (g *Growing) Trim() error {
 	return nil
 }
 
-// Close runs the hooks and releases the memory. It fails and panics as [Linear.Close] does. It also fails if the
-// function of page.Limit.OnSoft calls it during a commit of this arena; all blocks are freed nevertheless.
+// Close runs the hooks and releases the memory. It fails and panics as [Linear.Close] does.
 func (g *Growing) Close() error { return g.lin.Close() }
 
 // Stats returns the statistics. Peak is exact. A block that was freed but not reclaimed counts in InUse and Live, and

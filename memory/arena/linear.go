@@ -82,8 +82,8 @@ type LinearConfig struct {
 	// Full is the error of an Alloc that does not fit. It should wrap memory.ErrOutOfMemory. Nil means an error that
 	// wraps it and names Bytes.
 	Full error
-	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse of the closed arena.
-	// It should wrap memory.ErrClosed; nil means ErrClosed itself.
+	// Closed is the error of Alloc when the arena is closed. It should wrap memory.ErrClosed; nil means ErrClosed
+	// itself. If a call on the closed arena panics with a *memory.Misuse, its text contains Closed, too.
 	Closed error
 }
 
@@ -117,10 +117,10 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. If align is valid and the arena
-// is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
-// exceeds the capacity, the error is LinearConfig.Full, in a [Frames] FramesConfig.Full. By default Full wraps
-// memory.ErrOutOfMemory. In a frame whose commit failed, Alloc returns the error of the commit: see [Frames.Advance].
-// Cost: about a dozen instructions, inlined.
+// is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, the error is
+// LinearConfig.Full, also if size exceeds the capacity. In a frame of a [Frames] it is FramesConfig.Full. By default
+// both wrap memory.ErrOutOfMemory. If the commit of the frame failed, Alloc returns the error of the commit: see
+// [Frames.Advance]. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if invariant.Debug {
 		l.mustBeCurrent("Alloc")
@@ -152,9 +152,8 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 
 // New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. For the lifetime of the
 // object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. The errors
-// are those of [Linear.Alloc]. For the zero Type, New returns the same error as for an object that does not fit, such
-// as memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined. For a T above 128 KiB use [MakeSlice]: New would also
-// allocate a T on the Go heap.
+// are those of [Linear.Alloc]. For the zero Type, New returns the same error as for an object that does not fit. Cost:
+// Alloc and the zeroing, inlined. For a T above 128 KiB use [MakeSlice]: New would also allocate a T on the Go heap.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	if invariant.Debug {
 		l.mustBeCurrent("New")

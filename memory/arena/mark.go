@@ -2,9 +2,9 @@ package arena
 
 import "github.com/strata-go/strata/memory/internal/saved"
 
-// A Mark is the top of a Linear or Growing at some time, for a Rewind. A Mark expires when the arena is rewound to
-// this Mark or to an older one, and when the arena is reset or closed. Marks nest like brackets. A Mark contains a Go
-// pointer. The zero Mark is never valid.
+// A Mark is the top of a Linear or Growing at some time, for [Linear.Rewind]. A Mark expires when the arena is rewound
+// to this Mark or to an older one, and when the arena is reset or closed. For the load of a state see
+// [Linear.SaveState]. A Mark contains a Go pointer, so a block must not contain a Mark. The zero Mark is never valid.
 type Mark struct {
 	arena  *Linear
 	serial uint64
@@ -34,12 +34,12 @@ func (l *Linear) Mark() Mark {
 }
 
 // Rewind runs the hooks that were registered since m, newest first, and frees every block that was allocated since m.
-// The Mark m and all newer Marks expire, and so do the Refs of the freed objects. The newest block at the time of m
-// is the newest block again. If a hook panics, nothing is freed (see [Linear.OnReset]).
+// The Mark m and all newer Marks expire, and so do the Refs of the freed objects. The newest block at the time of m is
+// the newest block again. If a hook panics, nothing is freed (see [Linear.OnReset]). If a hook ends the source, the
+// arena is closed afterwards.
 //
 // Rewind panics with a *memory.Misuse before anything changes if the arena is closed or one of its hooks is running. It
-// also panics if m has expired or is a Mark of another arena. If a hook ends the source, the arena is closed
-// afterwards.
+// also panics if m has expired or is a Mark of another arena.
 func (l *Linear) Rewind(m Mark) {
 	l.open("Rewind", nil, 0)
 	switch {
@@ -71,10 +71,10 @@ type hook struct {
 }
 
 // OnReset registers the hook f. The hook runs once, before the blocks allocated so far are freed: at Reset, at Close,
-// or at a Rewind to a Mark from before OnReset. In [Frames] it also runs when the frame expires. [Linear.RunHooks]
-// runs it earlier. Hooks run newest first, and a hook is removed before it runs. If a hook panics, nothing has been
-// freed, all marks stay valid, and the remaining hooks stay registered. If the source ends, also within a hook, the
-// arena is closed and the remaining hooks are dropped.
+// or at a Rewind to a Mark from before OnReset. In [Frames] it also runs when the frame expires. [Linear.RunHooks] runs
+// it earlier. Hooks run newest first, and a hook is removed before it runs. If a hook panics or ends its goroutine,
+// nothing has been freed, all marks stay valid, and the remaining hooks stay registered. If the source ends, also
+// within a hook, the arena is closed and the remaining hooks are dropped.
 //
 // f may allocate from the arena, free blocks of it and make marks. New blocks are freed with the other blocks. If f
 // calls Reset, Rewind, Close, OnReset or RunHooks of the arena, the call panics with a *memory.Misuse. OnReset panics

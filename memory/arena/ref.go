@@ -10,8 +10,8 @@ import (
 //
 // A Ref expires when bytes of its object are reclaimed: when the frame of the object expires, and at a Rewind, Reset or
 // Close that frees the object. If the object is in the newest block, the Ref also expires when Free reclaims the block,
-// or when Resize cuts off bytes of the object. All Refs expire when the source ends. An object of size 0 counts as one
-// byte.
+// or when Resize cuts off bytes of the object. All Refs expire when the source ends. For the load of a state see
+// [Frames.SaveState]. An object of size 0 counts as one byte.
 //
 // A Ref has 24 bytes (20 bytes on 32-bit systems) and contains no Go pointer. A Ref may be stored anywhere and
 // compared. The zero Ref and a Ref of another Frames are never valid.

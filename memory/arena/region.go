@@ -13,29 +13,29 @@ import (
 )
 
 // A Region is a bump allocator over regions of equal size. It counts the live blocks of each region. When the last
-// block of a region is freed, the region is empty again and can be used again. A Region is for blocks that are freed
-// one by one, but in groups: the events of a tick, the parts of an effect, the messages of a connection.
+// block of a region is freed, the region is empty and can be used again. A Region is for blocks that are freed one by
+// one, but in groups: the events of a tick, the parts of an effect, the messages of a connection.
 //
 //	base        1        2            3 (current)       reserved
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
 //	              empty     open               ^off  ^limit
 //
-// If a request does not fit the current region, Alloc uses the first open region with enough space. Up to four regions
-// are open: they have live blocks and free bytes, and are not current. If no open region fits, Alloc takes an empty
-// region, or else a new one. If at least 1/64 of the current region is free, the taken region becomes open. If less is
-// free, the taken region becomes current, and the former current region becomes open if it has free bytes. After eight
-// requests that did not fit, the region that served the last of them becomes current. If five regions would be open,
-// the one with the fewest free bytes is not open any more: see [Region.Alloc].
+// Alloc tries the current region first, then up to four open regions: these have live blocks and free bytes. If the
+// block fits in none of them, Alloc takes an empty region, or else commits a new one. The free bytes of any other
+// region are not used until that region is empty. But a Resize of its last block may open the region again.
 //
 // The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
-// its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random
-// blocks, the regions took six times the live bytes. When it freed the oldest blocks first, they took 1.1 to 1.2
-// times the live bytes. Use a slab for mixed lifetimes.
+// its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random blocks,
+// the regions took six times the live bytes. When it freed the oldest blocks first, they took 1.1 to 1.2 times the live
+// bytes. Use a slab for mixed lifetimes.
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them, until a state
 // without them is loaded, or until the source ends. A Region belongs to one goroutine at a time. A Region is closed
 // after Close, and after its source has ended. In a closed Region, Alloc fails with memory.ErrClosed; Resize, Reset and
 // a Free of a block panic with a *memory.Misuse.
+//
+// A commit of a new region may call the function of page.Limit.OnSoft. If that function calls Alloc of this Region, and
+// the call must commit a region, too, the call panics with a *memory.Misuse. Close frees all blocks then, but fails.
 type Region struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -109,8 +109,8 @@ type RegionConfig struct {
 	RegionBytes uintptr
 	// Reserve is the address space in bytes, and so the largest number of bytes in use. Only whole regions are used. 0
 	// means 64 MiB, or one region if a region is larger. If the system refuses, NewRegion halves the reservation until
-	// it agrees, but not below one region. [page.Heap], the source of js and -race builds, allocates all of it in
-	// NewRegion.
+	// the system grants it, but not below one region. [page.Heap], the source of js and -race builds, allocates all of
+	// it in NewRegion.
 	Reserve uintptr
 }
 
@@ -146,11 +146,8 @@ func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 // is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
 // RegionBytes, the error is memory.ErrTooLarge. If the block fits neither the current region nor an open or empty one
 // (see [Region]), Alloc commits a new region. If the commit fails, the error is that of page.Prefix.Ensure: it wraps
-// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted. If the function of page.Limit.OnSoft
-// calls Alloc during this commit, and Alloc must commit a region, too, Alloc panics with a *memory.Misuse.
-//
-// If a region is neither current nor open, Alloc does not use its free bytes until the region is empty, or until a
-// Resize of its last block opens it. Cost: constant, plus the commit of a new region.
+// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted. Cost: constant, plus the commit of a
+// new region.
 func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := (align - 1) | (granuleBytes - 1)
 	start := (r.off + mask) &^ mask
@@ -266,9 +263,8 @@ func (r *Region) Reset() {
 }
 
 // Close frees every block and releases the memory. Afterwards the caller must not use pointers into the arena. If the
-// memory cannot be released, Close fails. If the function of page.Limit.OnSoft calls Close during a commit of this
-// arena, Close fails as well. A failed Close has freed all blocks, the arena stays open, and Close can be called again.
-// After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// page source cannot release the memory, Close fails: all blocks are freed, the arena stays open, and Close can be
+// called again. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

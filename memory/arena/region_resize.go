@@ -9,10 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a block in place and reports whether it did. A block occupies its size rounded up to a
-// multiple of 16, and every block can change to a size that needs no more. The block that was allocated last in its
-// region can also grow as far as the region has space. A Free of a later block does not make an older block the last
-// one. If Resize returns false, it has changed nothing.
+// Resize changes the size of a block in place and reports whether it did. If Resize returns false, it has changed
+// nothing. A block occupies its size rounded up to a multiple of 16 bytes. Every block can change to a size that
+// occupies as much or less. Only the block that was allocated last in its region can grow beyond that, as far as the
+// region has space. A Free of a later block does not make an older block the last one.
 //
 // Misuse panics as in [Region.Free]. A nil p panics, too. Resize also panics if oldSize reaches over the start of
 // another live block (memfast builds do not detect this). Cost: Resize reads a word of live bits for each KiB of

@@ -11,13 +11,17 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState implements [save.State]: it saves the bytes in use and the live marks. A Mark that was made after the state
-// was saved must not be used after loading: Rewind may take it for a newer Mark. Hooks are code and are not saved.
-// Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in the
-// meantime, or was dropped by a load, loading fails with an error that wraps save.ErrLayout. A slot of
-// [save.Set.NewCanonical] compares only the numbers of hooks, and a new hook may get the number of a dropped one. If a
-// hook is running, saving and loading fail with an error that wraps save.ErrBusy. If the arena is closed, they fail
-// with an error that wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the bytes in use, the live marks and the statistics. After loading, the
+// Marks that were valid when the state was saved are valid again. A Mark that was made later must not be used: Rewind
+// may accept it as another Mark.
+//
+// Hooks are code and are not saved. Loading drops the hooks that were registered after the state was saved. If a hook
+// of the saved state has run since, or an earlier load has dropped it, loading fails with an error that wraps
+// save.ErrLayout. From a slot of [save.Set.NewCanonical] such a load may succeed: a hook that was registered later may
+// count as the dropped one.
+//
+// If a hook is running, saving and loading fail with an error that wraps save.ErrBusy. If the arena is closed, they
+// fail with an error that wraps memory.ErrClosed.
 func (l *Linear) SaveState(c *save.Coder) {
 	switch {
 	case l.base == nil:
@@ -102,8 +106,8 @@ func (f *Frames) States(yield func(save.State) bool) {
 	}
 }
 
-// SaveState implements [save.State]: it saves the live blocks and their order. If the arena is closed, saving and
-// loading fail with an error that wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks, their order and the statistics. If the arena is closed,
+// saving and loading fail with an error that wraps memory.ErrClosed.
 func (s *StepBack) SaveState(c *save.Coder) {
 	if s.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -126,9 +130,9 @@ var errFile = fmt.Errorf("arena: a Window cannot be in a file: %w", save.ErrPort
 // CanWrite returns an error that wraps save.ErrPortable: a Window cannot be in a file.
 func (w *Window[T]) CanWrite() error { return errFile }
 
-// SaveState implements [save.State]: it saves the kept entries and their places. If T has a container, the allocator of
-// its elements must be an earlier part: see [save.Coder.Elements]. If the Window is closed, saving and loading fail with
-// an error that wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the kept entries, their places and Pushed. If T has a container, the
+// allocator of its elements must be an earlier part: see [save.Coder.Elements]. If the Window is closed, saving and
+// loading fail with an error that wraps memory.ErrClosed.
 func (w *Window[T]) SaveState(c *save.Coder) {
 	if w.slots == nil {
 		c.Fail(memory.ErrClosed)
@@ -147,10 +151,10 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
-// closed, saving and loading fail with an error that wraps memory.ErrClosed. If a load cannot commit the memory that it
-// needs, the error wraps that of page.Prefix.Ensure. If the function of page.Limit.OnSoft saves or loads during a
-// commit of this arena, the error wraps save.ErrBusy.
+// SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks, and the
+// statistics. If the arena is closed, saving and loading fail with an error that wraps memory.ErrClosed. If a load
+// cannot commit the memory that it needs, the error wraps that of page.Prefix.Ensure. If the function of
+// page.Limit.OnSoft saves or loads during a commit of this arena, the error wraps save.ErrBusy.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

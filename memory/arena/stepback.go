@@ -87,8 +87,8 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns one byte. If the
 // arena is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
-// the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the error is a *memory.Exhausted.
-// Cost: constant, one call. If the log of the blocks is full, it grows on the Go heap.
+// the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the error is a *memory.Exhausted. Cost:
+// constant, one call. Alloc allocates on the Go heap only if more than 256 blocks are live, and more than ever before.
 func (s *StepBack) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	under := s.off
@@ -150,8 +150,8 @@ func (s *StepBack) UndoTo(n int) {
 }
 
 // Free is [StepBack.Undo] with a check: p must be the newest block, and size must be the size of this block. If p is
-// nil, Free does nothing. Any other p or size panics with a *memory.Misuse, and so does a Free of a block if the
-// arena is closed.
+// nil, Free does nothing. For any other p or size, and for a block of a closed arena, Free panics with a
+// *memory.Misuse.
 func (s *StepBack) Free(p unsafe.Pointer, size uintptr) {
 	n := len(s.steps) - 1
 	off := uintptr(p) - uintptr(s.base)
@@ -174,9 +174,10 @@ func (s *StepBack) cut(n int) {
 	s.steps = s.steps[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. If p is an older block or the
-// capacity is too small, Resize returns false and changes nothing. Resize panics with a *memory.Misuse if p is nil or
-// not a live block of oldSize bytes, or if the arena is closed. Cost: a binary search in the live blocks.
+// Resize changes the size of the newest block in place and reports whether it did. If the capacity is too small, Resize
+// returns false and changes nothing. For an older block, Resize always returns false. Resize panics with a
+// *memory.Misuse if p is nil or not a live block of oldSize bytes, or if the arena is closed. Cost: a binary search in
+// the live blocks.
 func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	s.owner.Touch()
 	off := uintptr(p) - uintptr(s.base)

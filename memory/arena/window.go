@@ -153,8 +153,9 @@ func (w *Window[T]) Len() int { return w.length }
 // 0.
 func (w *Window[T]) Keep() int { return w.keep }
 
-// Pushed returns the number of entries pushed since NewWindow. It counts the entries that Drop and Reset have removed,
-// too. If they have removed none, the push with the number k, counted from 0, made the entry of age Pushed()-1-k.
+// Pushed returns the number of entries pushed since NewWindow, including those that were removed. If Drop and Reset
+// have removed none, the push with the number k, counted from 0, made the entry of age Pushed()-1-k. A load sets Pushed
+// to the saved number.
 func (w *Window[T]) Pushed() uint64 { return w.pushed }
 
 // Drop removes the newest n entries, as a rollback does before it pushes new ones. If there are fewer than n entries,
