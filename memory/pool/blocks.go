@@ -48,9 +48,8 @@ const (
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill
-// freed slots. In them TryGet, Get and Alloc also panic with a *memory.Misuse if the slot that they return was written
-// to after it was freed. If Get or Alloc prepares slots (see [Blocks.Get]), it also checks those that were used before
-// a Reset or Trim.
+// freed slots. In them TryGet, Get and Alloc also panic with a *memory.Misuse if a slot that they return or prepare was
+// written to after it was freed.
 //
 // Builds with -tags memfast do not record which slots are live. They detect pointers outside the used slots, misaligned
 // pointers, and more frees than there are live slots. While other slots are live, they do not detect the pointer of a

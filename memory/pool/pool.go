@@ -34,12 +34,11 @@ import (
 // objects but fails.
 //
 // Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a slot
-// was written to after it was freed: the slot that New returns, or one that it prepares.
+// that it returns or prepares was written to after it was freed.
 //
-// A handle of one pool is stale in the others, also if one was closed before the other was made. Each pool has a key
-// that changes the generations of its handles. There is one rare exception. If a process has made 2^k pools, the wrong
-// pool can accept a handle after 2^(31-k) reuses of its slot: with a thousand pools, after two million. The keys repeat
-// after 2^31 pools.
+// A handle of one pool is stale in every other pool that the process has made, with a rare exception. If a process has
+// made 2^k pools, the wrong pool can accept a handle after 2^(31-k) reuses of its slot: with a thousand pools, after
+// two million.
 type Pool[T any] struct {
 	// Invariants, verified by Check: those of slots, and the opened slots are committed.
 

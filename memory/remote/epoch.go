@@ -18,8 +18,8 @@ import "math"
 // Reset uses neither the target nor the blocks. So call it before [Inbox.Close] if the memory of the target is gone:
 // otherwise the target refuses the waiting blocks, and Close panics.
 //
-// Only the owner may call Reset. On a closed inbox, and from within the target's FreeAny or FreeRun, Reset panics with
-// a *memory.Misuse. Cost: a mutex, a store for each Freer and a compare-and-swap for each waiting batch.
+// On a closed inbox, and from within the target's FreeAny or FreeRun, Reset panics with a *memory.Misuse. Cost: a
+// mutex, a store for each Freer and a compare-and-swap for each waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()
@@ -60,7 +60,7 @@ func (in *Inbox) begin() {
 //
 // If the target refuses a block, Close panics as Drain does, and the inbox stays open. But Freers abandon their blocks
 // from then on. Call Close again to continue after the refused block. From within the target's FreeAny or FreeRun,
-// Close panics with a *memory.Misuse. Only the owner may call Close.
+// Close panics with a *memory.Misuse.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

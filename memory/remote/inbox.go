@@ -35,9 +35,9 @@ type RunFreer interface {
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 
-// Generational is an optional interface of a target with which debug builds (-tags memdebug or -race) detect stale
-// frees. These types implement Generational: slab.Heap, slab.Central, slab.Cache, tlsf.Heap, freelist.Heap,
-// buddy.Heap, pool.Blocks, and compositions of them.
+// Generational is an optional interface of a target. With it, debug builds (-tags memdebug or -race) detect an address
+// that was allocated again between Freer.Free and the drain. These types implement Generational: slab.Heap,
+// slab.Central, slab.Cache, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks, and compositions of them.
 type Generational interface {
 	// Generation returns the number of blocks that have started at p so far, modulo 2^32. Generation must be safe for
 	// concurrent use, also after the target is closed: a Freer may outlive it. p may be any address.
@@ -144,8 +144,8 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	return in, nil
 }
 
-// Pending reports whether blocks or stale batches wait for Drain. After a successful Close it returns false. Only the
-// owner may call Pending. Cost: one atomic load, inlined.
+// Pending reports whether blocks or stale batches wait for Drain. After a Close that returned, Pending returns false.
+// Cost: one atomic load, inlined.
 func (in *Inbox) Pending() bool {
 	top := in.head.Load()
 	return in.rest != nil || top != nil && top != sealed
@@ -153,8 +153,7 @@ func (in *Inbox) Pending() bool {
 
 // Drain passes the blocks that have arrived to the target: the target frees them. Drain returns the number of these
 // blocks. Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for the
-// next call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun, Drain
-// panics with a *memory.Misuse.
+// next call. On a closed inbox, and from within the target's FreeAny or FreeRun, Drain panics with a *memory.Misuse.
 //
 // If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse whose reason
 // contains the target's message. The refused block counts as drained in Stats. After a recover, the next Drain
