@@ -7,20 +7,20 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Free frees a block. If p is nil, Free does nothing. If the block is the newest one and was allocated after the
-// newest Mark, Free reclaims its bytes. The bytes of any other block are reclaimed by a Rewind, Reset or Close.
+// Free frees a block. If p is nil, Free does nothing. If the block is the newest one and was allocated after the newest
+// Mark, Free reclaims its bytes. The bytes of any other block are reclaimed by a Rewind, Reset or Close.
 //
 // The newest block is the block of the last Alloc. After a Reset, and after a Free that reclaimed bytes, there is no
-// newest block until the next Alloc or Rewind. A Rewind restores the newest block of the time of its Mark, if there
-// was one.
+// newest block until the next Alloc or Rewind. A Rewind restores the newest block of the time of its Mark, if there was
+// one.
 //
 // Free checks that the `size` bytes at p lie in the bytes in use. If there is a newest block, they must be this block,
 // or lie below it. Debug builds check that p and size are the address and the size of a live block. If a check fails,
-// or the arena is closed, Free panics with a *memory.Misuse.
+// or the arena is closed, Free panics with a *memory.Misuse. Only debug builds detect a second Free of a block whose
+// bytes were not reclaimed.
 //
 // If the newest block has bytes, an older block of size 0 may have the same address. Outside debug builds, a Free of
-// size 0 at this address therefore does nothing. Builds without these checks do not detect a second Free of a block
-// whose bytes were not reclaimed.
+// size 0 at this address therefore does nothing.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

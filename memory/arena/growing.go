@@ -22,8 +22,8 @@ import (
 // owners and goroutines, the marks and hooks, and the panics after Close.
 //
 // A commit of the arena may call the function of page.Limit.OnSoft. If that function calls Alloc or Resize of this
-// arena, and the call must commit memory, the call panics with a *memory.Misuse. Trim does nothing then, and Close
-// frees all blocks but fails.
+// arena, and the call must commit memory, the call panics with a *memory.Misuse. Within that function Trim does
+// nothing, and Close frees all blocks but fails.
 //
 // The alternative, a chain of chunks, wastes the end of each chunk, needs a rule for blocks larger than a chunk, and
 // searches all chunks for an owner.

@@ -35,7 +35,8 @@ import (
 // a Free of a block panic with a *memory.Misuse.
 //
 // A commit of a new region may call the function of page.Limit.OnSoft. If that function calls Alloc of this Region, and
-// the call must commit a region, too, the call panics with a *memory.Misuse. Close frees all blocks then, but fails.
+// the call must commit a region, too, the call panics with a *memory.Misuse. Within that function Close frees all
+// blocks but fails.
 type Region struct {
 	// Invariants, verified by Check in this order:
 	//

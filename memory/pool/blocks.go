@@ -43,8 +43,8 @@ const (
 // panic with a *memory.Misuse.
 //
 // A commit of the Blocks may call the function of page.Limit.OnSoft. If that function calls Get, Alloc or Grow of this
-// Blocks, and the call must commit memory, the call panics with a *memory.Misuse. Trim returns no memory then, and
-// Close frees all slots but fails.
+// Blocks, and the call must commit memory, the call panics with a *memory.Misuse. Within that function Trim returns no
+// memory, and Close frees all slots but fails.
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill

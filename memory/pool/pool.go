@@ -30,8 +30,8 @@ import (
 // Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale.
 //
 // A commit of the Pool may call the function of page.Limit.OnSoft. If that function calls New or Grow of this Pool, and
-// the call must commit memory, the call panics with a *memory.Misuse. Trim returns no memory then, and Close frees all
-// objects but fails.
+// the call must commit memory, the call panics with a *memory.Misuse. Within that function Trim returns no memory, and
+// Close frees all objects but fails.
 //
 // Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a slot
 // that it returns or prepares was written to after it was freed.
