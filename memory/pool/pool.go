@@ -58,8 +58,8 @@ type Config struct {
 	// one; tiers.NewPool has another default. The maximum is 2^32-2, on 32-bit systems 2^27-1. Capacity times the size
 	// of an object, or of a part of a [Split], must fit an int.
 	Capacity int
-	// Name is the name of the pool in reports. If Name is "", it is the name of T, and for a [Split] the name of
-	// Hot.
+	// Name is the name of the pool in reports. "" means the name of T with its package, such as "game.Shot". For a
+	// [Split] it is the name of Hot.
 	Name string
 }
 
@@ -229,7 +229,7 @@ func (p *Pool[T]) Grow(n int) error {
 	return meta(&p.slots).grow(n, p)
 }
 
-// Name returns Config.Name. If Config.Name is empty, Name returns the name of the type T.
+// Name returns Config.Name. If Config.Name is empty, Name returns the name of the type T with its package.
 func (p *Pool[T]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.

@@ -214,7 +214,7 @@ func (p *Split[Hot, Cold]) Grow(n int) error {
 	return meta(&p.slots).grow(n, p)
 }
 
-// Name returns Config.Name. If Config.Name is empty, Name returns the name of the type Hot.
+// Name returns Config.Name. If Config.Name is empty, Name returns the name of the type Hot with its package.
 func (p *Split[Hot, Cold]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.
