@@ -40,8 +40,8 @@ type Exhausted struct {
 	Cause  error   // the error of the operating system, of the page source or of package page, or nil
 }
 
-// Error returns a text that begins with what refused the request. If Cause is an [ErrOutOfMemory], that is Cause, and Op
-// follows in parentheses. Limit is in the text only if Cause is nil.
+// Error returns the text of the error. It begins with Op. If Cause is an [ErrOutOfMemory], the text begins with Cause
+// instead, and Op follows in parentheses. Limit and Advice are in the text only if Cause is nil.
 func (e *Exhausted) Error() string {
 	switch {
 	case errors.Is(e.Cause, ErrOutOfMemory):

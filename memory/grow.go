@@ -29,12 +29,12 @@ import (
 // exceed SizeOf. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
 // new block. If a is neither a Resizer nor a Sizer, and the block stays at its address, the misuse is not detected.
 //
-// A block of a stack.End or arena.StepBack cannot move, because only the newest block can be freed. If the block cannot
-// be resized at its address, and Alloc fails, Grow returns the error of Alloc. If Alloc succeeds, Grow frees the new
-// block and panics with a [*Misuse]. The block p stays live in both cases.
+// A block of a stack.End or an arena.StepBack cannot move, because only the newest block can be freed. If such a block
+// would have to move, Grow returns the error of Alloc, or panics with a [*Misuse] if Alloc succeeds. The block p stays
+// live in both cases.
 //
-// Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double its size if Resize
-// fails: each byte is then copied once on average.
+// Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double the size in each
+// step: each byte is then copied once on average.
 func Grow(a Allocator, p unsafe.Pointer, oldSize, newSize, alignment uintptr) (unsafe.Pointer, error) {
 	if p == nil {
 		return a.Alloc(newSize, alignment)
@@ -87,8 +87,8 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 }
 
 // GrowSlice changes the length of s to n, larger or smaller. s must be nil or returned by [MakeSlice], [Clone] or
-// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice is
-// [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After a
+// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice
+// works as [MakeSlice]. Otherwise it works as [Grow]. The caller owns the result and frees it with [FreeSlice]. After a
 // success s must not be used.
 //
 // If GrowSlice fails, it returns s and an error, and s is still live. If T contains a Go pointer, the error is a

@@ -17,9 +17,9 @@ type Handle[T any] struct {
 	gen   uint32
 }
 
-// MakeHandle returns the handle with this index of a slot and this generation, for implementers of pools. It checks
-// neither. Package save converts handles in a file, but not an index and a generation that a game stores as numbers. In
-// another process, a handle that is made from these numbers may be stale or name another object.
+// MakeHandle returns the handle of a slot with a generation, for implementers of pools. It checks neither number. The
+// numbers are valid in the present process only. In another process, a handle that is made from them may be stale or
+// name another object. Package save converts Handles in a file, but not stored numbers.
 func MakeHandle[T any](index, generation uint32) Handle[T] {
 	return Handle[T]{index: index, gen: generation}
 }

@@ -33,8 +33,8 @@ type Allocator interface {
 // packages io and io/fs.
 //
 // An allocator that owns memory is also an [io.Closer]. If Close fails, it can be retried. After a Close that
-// succeeded, a second Close does nothing. Alloc with a valid alignment and Trim then fail with [ErrClosed], Owns
-// returns false, and Base and Check return nil. Stats reports no memory but keeps its counters. Free, FreeAny,
+// succeeded, a second Close does nothing. Trim then fails with [ErrClosed], and so does Alloc with a valid alignment.
+// Owns returns false, and Base and Check return nil. Stats reports no memory but keeps its counters. Free, FreeAny,
 // SizeOf, Resize and Reset panic with a [*Misuse]; a Free or FreeAny of nil still does nothing. The end of the page
 // source has the same effects as Close.
 type (
@@ -67,8 +67,8 @@ type (
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
 	// A Trimmer returns committed memory without live blocks to its source, and keeps the addresses reserved. Each
-	// allocator documents which memory its Trim can return. Blocks do not change. If the source fails, the error wraps
-	// that of the source. If the allocator is closed, the error is [ErrClosed].
+	// allocator documents which memory its Trim can return. Blocks do not change. If the source fails, the error wraps the
+	// source's error. If the allocator is closed, the error is [ErrClosed].
 	Trimmer interface{ Trim() error }
 
 	// A StatsReporter returns its statistics. Stats does not allocate.
@@ -87,8 +87,8 @@ type (
 )
 
 // Extent returns the size in bytes of the range of a [Baser]: all its blocks lie in this range, which begins at Base.
-// If a has a method Extent() uintptr, the result is that of the method. If not, the result is Stats().Reserved. If a
-// has neither method, the result is 0.
+// If a has a method Extent() uintptr, Extent returns the result of this method. If not, it returns Stats().Reserved. If
+// a has neither method, Extent returns 0.
 func Extent(a any) uintptr {
 	switch a := a.(type) {
 	case interface{ Extent() uintptr }:

@@ -18,10 +18,10 @@ type Stats struct {
 	Frees     uint64 // blocks freed since New, one by one, by a reset or by Close
 	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; a type documents its exceptions
 
-	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks
-	// use, so Measured - Requested is internal fragmentation. If the allocator keeps this sum, Measured is InUse. If
-	// not, Requested and Measured are 0. In a sum over several allocators, Measured counts only allocators that keep
-	// it.
+	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks use,
+	// so Measured - Requested is internal fragmentation. If the allocator keeps the requested sizes, Measured is InUse. If
+	// not, Requested and Measured are 0. In a sum over several allocators, Measured counts only the allocators that keep
+	// the requested sizes.
 	Requested, Measured uint64
 	// LargestFree is the largest request that would succeed without committing more memory, or 0 if there is none. Free
 	// is the number of free committed bytes. LargestFree and Free together describe external fragmentation. An
@@ -51,8 +51,8 @@ func (s Stats) Add(t Stats) Stats {
 	}
 }
 
-// Internal returns internal fragmentation: the share of Measured that was not requested, from 0 to 1. The share is 0
-// if the allocator does not keep the sum Requested.
+// Internal returns internal fragmentation, from 0 to 1: the share of Measured that was not requested. If Measured is 0,
+// the share is 0. Allocators that do not keep the requested sizes have 0 in Measured.
 func (s Stats) Internal() float64 { return share(s.Requested, s.Measured) }
 
 // External returns external fragmentation, from 0 to 1: the share of Free that is not part of LargestFree. The share is

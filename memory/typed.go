@@ -85,8 +85,9 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
-// Clone allocates a copy of s from a, with length and capacity len(s). Clone is [MakeSlice] without the zeroing. If T
-// contains a Go pointer, the error is a [*PointerError]. All other errors are those of a.Alloc.
+// Clone allocates a copy of s from a, with length and capacity len(s). It allocates a block also if s is nil or empty.
+// The caller owns the copy, as with [MakeSlice]. If T contains a Go pointer, the error is a [*PointerError]. All other
+// errors are those of a.Alloc.
 func Clone[T any](a Allocator, s []T) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return nil, err
