@@ -25,10 +25,12 @@ const (
 // Caches may be freed through the Central or any of its Caches.
 //
 // A block has the properties of a block of [Heap]. It stays valid until it is freed, until the Central is reset or
-// closed, until a state without it is loaded, or until the page source closes its memory. The Central cannot be reset
-// or closed while a Cache is open. One goroutine at a time may use a Cache. When the goroutine ends, call Close: it
-// returns the cached blocks to the Central. If the page source of the heap closes its memory, all caches are closed
-// too.
+// closed, until a state without it is loaded, or until the page source ends. The Central cannot be reset or closed
+// while a Cache is open. One goroutine at a time may use a Cache. When the goroutine ends, call Close: it returns the
+// cached blocks to the Central.
+//
+// A Cache is closed after Close, and after the page source of its heap has ended. In a closed Cache, Alloc fails with
+// memory.ErrClosed. Resize, Flush, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
 // Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
 // goroutines free one block at the same time, one call succeeds and the other call panics. If the block was allocated
@@ -92,8 +94,7 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache or the heap is closed, the error is
-// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. Other errors and panics are those of Heap.Alloc.
+// Alloc returns a block of at least size bytes. It fails and panics as [Heap.Alloc] does.
 //
 // Cost: constant, without the lock. If the cache has no free block of the class, Alloc takes the lock and moves up to
 // 32 blocks from the Central. For a size above MaxSize, Alloc takes the lock in each call. With the lock the cost is
@@ -173,11 +174,12 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return c.central.Alloc(size, al)
 }
 
-// Free frees a block that was allocated from the Central or from any of its Caches. It panics as [Heap.Free] does. On a
-// closed cache Free panics with a *memory.Misuse, except for nil. In memfast builds Free also panics if it detects an
-// earlier double free of another block. The block p is then still live, and Free can be repeated. Cost: one
-// compare-and-swap. If the cache is full for the class, Free takes the lock and moves up to 32 blocks to the Central.
-// Free also takes the lock for each block of Config.Large, and for each block that the Heap allocated before
+// Free frees a block that was allocated from the Central or from any of its Caches. It panics as [Heap.Free] does. In
+// memfast builds Free also panics if it detects an earlier double free of another block. The block p is then still
+// live, and Free can be repeated.
+//
+// Cost: one compare-and-swap. If the cache is full for the class, Free takes the lock and moves up to 32 blocks to the
+// Central. Free also takes the lock for each block of Config.Large, and for each block that the Heap allocated before
 // [NewCentral].
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
@@ -188,8 +190,8 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is [Cache.Free] without the size. It panics as [Heap.FreeAny] does. On a closed cache FreeAny panics with a
-// *memory.Misuse, except for nil. In memfast builds it also panics if it detects an earlier double free, as Free does.
+// FreeAny is [Cache.Free] without the size. It panics as [Heap.FreeAny] does. In memfast builds it also panics if it
+// detects an earlier double free, as Free does.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {
@@ -265,9 +267,8 @@ func (c *Cache) flush(op string, s *stash, k uint32) {
 }
 
 // Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the spans of
-// these blocks can be recycled. On a closed cache or heap Flush panics with a *memory.Misuse. In memfast builds Flush
-// also panics if it detects a double free; another Flush then returns the other blocks. Cost: the lock is taken once,
-// and once for each class with cached blocks.
+// these blocks can be recycled. In memfast builds Flush panics if it detects a double free. Another Flush then returns
+// the other blocks. Cost: the lock is taken once, and once for each class with cached blocks.
 func (c *Cache) Flush() {
 	if c.stashes == nil || c.central.closed() {
 		panic(c.closed("Flush", nil))
@@ -285,7 +286,7 @@ func (c *Cache) flushAll(op string) {
 }
 
 // Cached returns the number of blocks in the cache and the sum of their sizes. The statistics of the Central count
-// cached blocks as live. If the cache or the heap is closed, both results are 0. Cost: proportional to the classes.
+// cached blocks as live. If the cache is closed, both results are 0. Cost: proportional to the classes.
 func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	for i := range c.stashes {
 		s := &c.stashes[i]
@@ -300,7 +301,7 @@ func (c *Cache) Cached() (blocks int, bytes uintptr) {
 
 // Close returns every cached block to the Central. Blocks that the caller has allocated stay live, and may be freed
 // through the Central or another Cache. A second Close does nothing. The error is always nil. In memfast builds Close
-// panics if it detects a double free; the cache then stays open, and another Close continues.
+// panics if it detects a double free. The cache then stays open, and another Close continues.
 func (c *Cache) Close() error {
 	if c.stashes == nil {
 		return nil

@@ -18,11 +18,10 @@ import (
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
 // Central or any of its Caches. Such a block must not be passed to a method of the Heap.
 //
-// A function that is called within a call of the heap, such as the one of [page.Limit.OnSoft], runs with the lock held.
-// It must not call the Central or a Cache. The lock does not protect against the end of the memory itself. Before you
-// close the page source, for example a manager or a [page.Carve], stop the goroutines that use the Central or a Cache.
-// They would fault when they access their blocks. If the page source closes the memory during a call of the heap, that
-// call also closes the Central.
+// The function of [page.Limit.OnSoft] runs with the lock held if a commit of the heap calls it. It must then not call
+// the Central or a Cache. The lock does not protect against the end of the page source. Before you close the source,
+// for example a manager or a [page.Carve], stop the goroutines that use the Central or a Cache. They would fault when
+// they access their blocks.
 type Central struct {
 	// Invariant, verified by Check besides those of Heap: caches is not negative.
 
@@ -33,13 +32,13 @@ type Central struct {
 }
 
 // NewCentral returns a Central that shares h. After this call use the Central instead of h, also to free blocks that h
-// allocated before. The function of [Heap.OnShort] is not called any more. Config.Large is called under the lock, by
-// any goroutine: other code must not use Large at the same time, unless Large is safe for concurrent use. A second call
-// for h returns the existing Central. If h is closed, before this call or later, the Central is closed, too. NewCentral
-// itself is not safe for concurrent use.
+// allocated before. The function of [Heap.OnShort] is not called any more. The Central calls Config.Large with the lock
+// held, in the goroutine of the caller. Other code must not use Large at the same time, unless Large is safe for
+// concurrent use. A second call for h returns the existing Central. If h is closed, before this call or later, the
+// Central is closed, too. NewCentral itself is not safe for concurrent use.
 //
-// Cost in the Go heap: about 2.1 bytes for each reserved KiB, at once. Except in memfast builds, each range of 64 KiB
-// with blocks of the Central later costs 4 KiB.
+// NewCentral allocates about 2.1 bytes for each reserved KiB in the Go heap. Later each range of 64 KiB with blocks of
+// the Central takes 4 KiB there, except in memfast builds.
 //
 // The error wraps memory.ErrConfig if h is nil, and memory.ErrOutOfMemory if the Go heap has no space for this
 // metadata. If NewCentral fails, h is unchanged.

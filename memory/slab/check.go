@@ -230,10 +230,10 @@ func (h *Heap) lentIn(r *findings.List, off uintptr) (lent uint64) {
 	return lent
 }
 
-// Check verifies the cache's metadata and returns the inconsistencies, joined into one error, or nil. After 32
-// it only counts the others. For a closed cache or heap Check returns nil. [Central.Check] verifies the metadata of
-// the heap. Like Alloc, Check may be called only by the goroutine that uses the cache. Cost: proportional to the
-// classes and the cached blocks.
+// Check verifies the cache's metadata and returns the inconsistencies, joined into one error, or nil. After 32 it only
+// counts the others. For a closed cache Check returns nil. [Central.Check] verifies the metadata of the heap. Like
+// Alloc, Check may be called only by the goroutine that uses the cache. Cost: proportional to the classes and the
+// cached blocks.
 func (c *Cache) Check() error {
 	if c.stashes == nil || c.central.closed() {
 		return nil

@@ -9,10 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/findings"
 )
 
-// A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains
-// multiples of 16, and ends at MaxSize, rounded up to a multiple of 16. A request is served from the smallest
-// class that fits its size and is a multiple of its alignment. The bounds of waste below hold for alignments up to
-// 16.
+// A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains multiples
+// of 16, and ends at MaxSize, rounded up to a multiple of 16. A request is served from the smallest class that fits its
+// size and is a multiple of its alignment. The comments of the tables state the waste for alignments up to 16.
 type ClassTable uint8
 
 const (
@@ -75,8 +74,8 @@ func (t ClassTable) String() string {
 
 // Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. If the table is unknown or
 // maxSize is above 64 KiB, Sizes returns nil. If maxSize is 0, the only size is 16: unlike Config.MaxSize, 0 does not
-// mean 4096. If maxSize, rounded up to a multiple of 16, is no multiple of 4096, a heap has one more class, for aligned
-// requests. Sizes allocates in the Go heap.
+// mean 4096. If maxSize, rounded up to a multiple of 16, is no multiple of 4096, a heap has one more class, for
+// requests with an alignment above 16. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

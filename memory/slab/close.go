@@ -7,9 +7,9 @@ import (
 )
 
 // Reset frees every block in the heap's memory and keeps the committed memory. Any class may use this memory
-// afterwards. The blocks of Config.Large stay allocated. Reset ends an epoch, as [Heap.EndEpoch] does. Reset panics
-// with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's [Central] is open. Cost: clearing 10 bytes
-// of metadata for each KiB in use.
+// afterwards. The blocks of Config.Large stay allocated. Reset ends an epoch, as [Heap.EndEpoch] does. While a [Cache]
+// of the heap's [Central] is open, Reset panics with a *memory.Misuse. Cost: clearing 10 bytes of metadata for each KiB
+// in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))
@@ -48,12 +48,12 @@ func (h *Heap) forget() {
 // nothing and returns nil.
 //
 // If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the page source cannot
-// release the memory, Close returns an error that wraps that of the source. Close also fails if the function of
-// page.Limit.OnSoft calls it during a commit of this heap. In the last two cases all blocks are freed, the heap stays
-// open, and Close can be called again.
+// release the memory, Close returns an error that wraps the source's error. Close also fails if the function of
+// page.Limit.OnSoft calls it during a commit of this heap. In both cases all blocks are freed, the heap stays open, and
+// Close can be called again.
 //
-// If the page source closes the memory first, for example when the manager of a [page.Carve] is closed, the heap and
-// its caches are closed, too. A later Close returns nil.
+// If the page source ends first, for example because a manager closes its [page.Carve], the heap and its caches are
+// closed, too. A later Close returns nil.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

@@ -18,18 +18,16 @@ const absent = vacant - 1
 // returns.
 const fillStep = 64 << 10
 
-// TrimStep decommits at most `most` bytes of unused memory, or one page if a page is larger. The result is the number
-// of bytes, 0 if there is no unused page. TrimStep calls the source at most once. A second call returns memory that a
-// failed load of a state has left committed, and the result does not count it. The first steps decommit memory above
-// the highest span in use, later steps memory between spans. If the source prefers a boundary for commits, as with huge
-// pages, the bytes between two boundaries count as a page. TrimStep recycles no spans: see [Heap.Sweep]. Alloc commits
-// the memory again when it needs it. TrimStep does nothing and returns 0 for the heap of a [Central], and during a call
-// of the page source.
+// TrimStep decommits at most `most` bytes of unused memory, or one page if a page is larger. It returns the number of
+// decommitted bytes, or 0 if there is no unused page. The first steps decommit memory above the highest span in use.
+// Later steps decommit memory between spans. If the source prefers a boundary for commits, as with huge pages, the
+// bytes between two boundaries count as a page. TrimStep recycles no spans: see [Heap.Sweep]. Alloc commits the memory
+// again when it needs it. TrimStep does nothing and returns 0 for the heap of a [Central], and during a call of the
+// page source.
 //
-// On a closed heap the error is memory.ErrClosed. If the page source fails, the error wraps that of the source, and
-// nothing has changed. If the source ends during the call, the heap is closed and the error wraps memory.ErrClosed. If
-// the source panics, TrimStep panics with the same value. Cost: the call of the source, and a byte read for each KiB
-// in use.
+// If the page source fails, the error wraps the source's error, and nothing has changed. Cost: one call of the source,
+// and a byte read for each KiB in use. After a failed load, TrimStep may call the source a second time, to return
+// memory that the load has left committed. The result does not count this memory.
 func (h *Heap) TrimStep(most uintptr) (uintptr, error) {
 	if h.base == nil {
 		return 0, memory.ErrClosed

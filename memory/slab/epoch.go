@@ -14,8 +14,7 @@ import (
 //
 // An epoch does not change the cost of Alloc and Free, except that a Free of an old block takes the slow path.
 // BeginEpoch reads and writes 8 bytes for each KiB up to the highest address used so far, and may allocate in the Go
-// heap. In memfast builds BeginEpoch does nothing. On a closed heap BeginEpoch panics with a *memory.Misuse in every
-// build.
+// heap. In memfast builds BeginEpoch does nothing.
 func (h *Heap) BeginEpoch() {
 	h.EndEpoch()
 	if !invariant.Exact {
@@ -29,8 +28,8 @@ func (h *Heap) BeginEpoch() {
 	clear(h.live[:n])
 }
 
-// EndEpoch ends the epoch that [Heap.BeginEpoch] has begun: no block is old any more. On a closed heap EndEpoch panics
-// with a *memory.Misuse. Cost: that of BeginEpoch, without the allocation.
+// EndEpoch ends the epoch that [Heap.BeginEpoch] has begun: no block is old any more. Without an epoch EndEpoch does
+// nothing. Cost: the cost of BeginEpoch, without the allocation.
 func (h *Heap) EndEpoch() {
 	if h.base == nil {
 		panic(h.reject("EndEpoch", nil, 0))
@@ -45,8 +44,8 @@ func (h *Heap) EndEpoch() {
 // Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, until yield
 // returns false. size is the block size of the class in bytes. Before BeginEpoch, and after EndEpoch, Young yields all
 // live blocks. Young does not yield blocks of a Central or of Config.Large. The function yield must not use the heap.
-// In memfast builds and on a closed heap Young yields nothing. Cost: 8 bytes read for each KiB up to the highest one in
-// use.
+// In memfast builds and on a closed heap Young yields nothing. Cost: 8 bytes read for each KiB up to the highest
+// address in use.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if !invariant.Exact {
 		return

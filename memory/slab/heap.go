@@ -26,8 +26,9 @@ import (
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
 //
 // A Heap is closed after a Close that succeeded, and after its page source has ended. In a closed Heap, Alloc, Trim,
-// TrimStep and Warm fail with memory.ErrClosed; SizeOf, Resize, Reset, BeginEpoch, EndEpoch, and a Free or FreeAny
-// of a block panic with a *memory.Misuse.
+// TrimStep and Warm fail with memory.ErrClosed. If the source ends during one of these calls, the call fails in the
+// same way. In a closed Heap, SizeOf, Resize, Reset, BeginEpoch, EndEpoch, and a Free or FreeAny of a block panic with
+// a *memory.Misuse.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -157,8 +158,8 @@ const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan
 
 // New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
 // page.Default(). If a field is out of range, MaxSize is too large for Classes, or Large is an interface with a nil
-// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewPrefix. If New fails,
-// the heap is nil, and its reservation is released, unless src refuses.
+// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails,
+// the heap is nil. The reservation is then released, unless src refuses that.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MaxSize = cmp.Or(cfg.MaxSize, 4096)
@@ -192,26 +193,23 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // If size is 0, Alloc returns a block of the smallest class. For an alignment above 16, Alloc uses the smallest class
 // that fits the size and is a multiple of the alignment.
 //
-// If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. For a size
-// above MaxSize, Alloc returns the results of Config.Large. If Large is nil, the error is memory.ErrTooLarge. If the
-// reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
-// memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. Other errors of the
+// If align is invalid, the error is memory.ErrAlign. For a size above MaxSize, Alloc returns the results of
+// Config.Large. If Large is nil, the error is memory.ErrTooLarge. If the reservation is full, the page source refuses
+// memory, or the Go heap has no space for the metadata, the error wraps memory.ErrOutOfMemory. Other errors of the
 // source are returned unchanged.
 //
-// Of the results of Classes and Stats, a failed Alloc changes at most Failures, with two exceptions. If a function of
-// [Heap.OnShort] has freed blocks, they stay freed. If the source has granted only a part of the memory, Committed,
-// Free and LargestFree can be higher. Failures does not count the errors of Large. An Alloc that the function of
-// page.Limit.OnSoft calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
+// A failed Alloc changes at most Failures in the results of Classes and Stats, with two exceptions. Blocks that the
+// function of [Heap.OnShort] has freed stay freed. If the source has granted only a part of the memory, Committed, Free
+// and LargestFree can be higher. Failures does not count the errors of Large. The function of page.Limit.OnSoft runs
+// during a commit. If it calls Alloc of the same heap, and this Alloc must commit memory, too, Alloc panics with a
+// *memory.Misuse.
 //
 // Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
 // panic the next Alloc may return this block.
 //
-// Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
+// Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones, and may
 // commit memory. Before a commit, Alloc may recycle empty spans of other classes, in time proportional to the free
-// blocks and the KiB in use. If the memory is exhausted, Alloc recycles them only if the request then succeeds. A
-// refused Alloc looks at the spans of the blocks that were freed since the last refusal. It looks at all spans if spans
-// were recycled since then, or if all requests refused since needed a larger span. In memfast builds each refusal after
-// a Free looks at all spans.
+// blocks and the KiB in use. A refused Alloc can take as long: see the table of the package comment.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -246,11 +244,11 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Free frees a block. The parameter size is the size that was requested from Alloc, or the new size of the last
 // successful Resize. If p is nil, Free does nothing. The block must not be used afterwards.
 //
-// If size is above MaxSize and p lies outside the reservation, Free passes both on to Free of Config.Large, if there is
-// one. In all other cases Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer
-// and a wrong size. Once Alloc has returned the address again, a second Free can free the new block. Of wrong sizes,
-// ordinary builds detect only those that the class of the block never serves. Debug builds detect every wrong size.
-// Builds with memfast detect less: see the package comment. Cost: constant.
+// If size is above MaxSize and p lies outside the reservation, Free calls Free of Config.Large, if there is one. In all
+// other cases Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong
+// size. Once Alloc has returned the address again, a second Free can free the new block. Of wrong sizes, ordinary
+// builds detect only those that the class of the block never serves. Debug builds detect every wrong size. Builds with
+// memfast detect less: see the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -410,10 +408,10 @@ func (h *Heap) Base() unsafe.Pointer {
 	return h.base
 }
 
-// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. If no block has started at p, and in other builds, Generation returns the result of Generation of
-// Config.Large, or 0 if Large has no such method. Package remote uses Generation to detect stale frees. Generation is
-// safe for concurrent use, also after Close, if Generation of Large is.
+// Generation returns the number of blocks that have started at p so far, modulo 2^32, in debug builds (-tags memdebug
+// or -race). In other builds, and if no block has started at p, it calls Generation of Config.Large. If Large has no
+// such method, the result is 0. Package remote uses Generation to detect stale frees. Generation is safe for concurrent
+// use, also after Close, if Generation of Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n

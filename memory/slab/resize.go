@@ -9,16 +9,16 @@ import (
 )
 
 // Resize changes the size of a live block in place. The parameter oldSize is the current size of the block, as passed
-// to Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds if Alloc would use the size
-// class of the block for newSize bytes, with at least one of the valid alignments. Resize never moves a block. If
+// to Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds only within the size class of
+// the block: Alloc must use this class for newSize bytes with at least one alignment. Resize never moves a block. If
 // Resize cannot change the size, it returns false and changes nothing.
 //
 // A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer. If Large
 // is no Resizer, or newSize is not above MaxSize, Resize returns false.
 //
 // Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If oldSize is above MaxSize and p is outside
-// the reservation, Resize of Large checks p and oldSize. If Large is no Resizer, Resize checks p with Owns and oldSize
-// with SizeOf of Large, as far as Large has these methods. Cost: a few table lookups.
+// the reservation, Resize of Large checks p and oldSize. If Large is no Resizer, Owns of Large checks p, and SizeOf of
+// Large checks oldSize, if Large has these methods. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {
@@ -74,8 +74,8 @@ func (h *Heap) askLarge(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of a live block in place and reports whether it did. It panics as [Heap.Resize] does. Safe
-// for concurrent use.
+// Resize changes the size of a live block in place and reports whether it did. It returns false and panics as
+// [Heap.Resize] does. Safe for concurrent use.
 func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +90,8 @@ func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return h.resized(*h.owner8(off), off, newSize)
 }
 
-// Resize changes the size of a live block in place and reports whether it did. It panics as [Heap.Resize] does. On a
-// closed cache Resize panics with a *memory.Misuse.
+// Resize changes the size of a live block in place and reports whether it did. It returns false and panics as
+// [Heap.Resize] does.
 func (c *Cache) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if c.stashes == nil {
 		panic(c.closed("Resize", p))

@@ -12,15 +12,15 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
-// the order of the free blocks, the spans of each class, and a Sweep that is under way. The age of blocks is saved,
-// too: see [Heap.BeginEpoch]. Debug and memfast builds also save free memory. Other builds save only live blocks, and
-// whole ranges of memory for which [save.Coder.Whole] returns true.
+// SaveState implements [save.State]: it saves the live blocks, and the metadata that decides where the next block lies.
+// This metadata includes the order of the free blocks and a Sweep that has begun. The age of blocks is saved, too: see
+// [Heap.BeginEpoch]. Debug and memfast builds also save free memory. Other builds save only live blocks, and whole
+// ranges of memory for which [save.Coder.Whole] returns true.
 //
 // Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, saving and loading fail with
-// an error that wraps save.ErrBusy: add the Central instead. During a call of the page source they fail with such an
-// error, too. If the heap is closed, they fail with an error that wraps memory.ErrClosed. If a load cannot commit the
-// memory that it needs, the error wraps that of the source.
+// an error that wraps save.ErrBusy: add the Central instead. During a call of the page source they also fail with
+// save.ErrBusy. If the heap is closed, they fail with an error that wraps memory.ErrClosed. If a load cannot commit the
+// memory that it needs, the error wraps the source's error.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
 		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
@@ -281,8 +281,8 @@ func (h *Heap) saveRuns(r *saved.Run, first, n, size uintptr) {
 }
 
 // SaveState saves the heap of the Central as [Heap.SaveState] does, with the blocks that callers of the Caches have. If
-// a [Cache] has free blocks, saving and loading fail with an error that wraps save.ErrBusy: flush all caches first, with
-// their goroutines at rest. In memfast builds they fail so while a Cache is open.
+// a [Cache] has free blocks, saving and loading fail with an error that wraps save.ErrBusy. Stop the goroutines of the
+// caches and flush all caches first. In memfast builds saving and loading fail in the same way while a Cache is open.
 func (c *Central) SaveState(s *save.Coder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

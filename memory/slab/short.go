@@ -6,8 +6,8 @@ package slab
 // If the size class of a request has no free block, Alloc calls f(false): f should free some blocks, if it can do so
 // quickly. Before Alloc refuses a request for lack of memory, it calls f(true): f should free as many blocks as it can.
 // f may free blocks of h, but must not allocate from h. If f panics, the panic passes through Alloc, and no block is
-// allocated. Blocks that f has freed stay freed. f is not called for a request that Config.Large serves, nor if h has a
-// [Central].
+// allocated. Blocks that f has freed stay freed. For a request that Config.Large serves, and if h has a [Central], f is
+// not called.
 func (h *Heap) OnShort(f func(all bool)) { h.onShort = f }
 
 // restock gives a class whose stack is empty at least one free block: one that comes home, or

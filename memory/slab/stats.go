@@ -30,8 +30,9 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 	}
 }
 
-// Stats computes the statistics; blocks of Config.Large are not included. With a [Cache], a block counts as allocated
-// and live when it moves into the Cache, and as freed when it returns to the Central.
+// Stats computes the statistics, without the blocks of Config.Large. Failures does not count errors of Large, either.
+// With a [Cache], a block counts as allocated and live when it moves into the Cache, and as freed when it returns to
+// the Central.
 //
 // Peak, the high-water mark, is an upper bound of the bytes that were in use at once: it also counts blocks that were
 // free at that moment. The field Free is the committed memory outside live blocks, including the unusable ends of
@@ -39,10 +40,10 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 //
 // LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed memory.
 // An empty span counts for its own class only, although Alloc can recycle it for another class. An Alloc of less than
-// LargestFree can still commit memory or fail, because its class may have no space.
+// LargestFree can still commit memory or fail, because the smaller class may have no space.
 //
-// Cost: proportional to the number of classes. If recycling or alignment has left gaps between spans, Stats may also
-// read one byte for each KiB in use, and that for every class. Stats does not allocate.
+// Cost: proportional to the number of classes. If there are gaps between spans, Stats may also read one byte for each
+// KiB in use, for every class. Stats does not allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed() - h.mem.Dropped()),

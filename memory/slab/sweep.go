@@ -54,14 +54,14 @@ const (
 	counted = emptied - 1
 )
 
-// Sweep does in small steps a part of what Trim does at once: it recycles spans without a live block. A round of calls
-// visits the free blocks. The first call of a round visits none, each other call up to the given number of blocks. A
+// Sweep recycles spans without a live block, in small steps: Trim recycles all of them at once. A round of calls visits
+// the free blocks. The first call of a round visits none. Each other call visits up to the given number of blocks. A
 // number below 1 counts as 1. Sweep returns true if the round has not ended. Call Sweep until it returns false, then
-// [Heap.TrimStep]. A later Sweep begins a new round. Sweep recycles only spans whose blocks were not used for some
+// [Heap.TrimStep]. The next Sweep begins a new round. Sweep recycles only spans whose blocks were not used for some
 // time. It skips size classes with less than 16 KiB of such blocks.
 //
-// Sweep does nothing and returns false for a closed heap and for the heap of a [Central]. The same holds within a
-// function that the source calls during an Alloc of this heap.
+// Sweep does nothing and returns false for a closed heap, and for the heap of a [Central]. The same holds if the
+// function of page.Limit.OnSoft calls Sweep during an Alloc of this heap.
 //
 // Cost: about 3 ns for each visited block. The call that begins a size class also clears 2 bytes of metadata for each
 // KiB in use. The call that finishes a size class also recycles up to 2,048 spans, and moves up to 4 bytes for each

@@ -12,9 +12,8 @@ import (
 // see [Heap.TrimStep]. If the function of page.Limit.OnSoft calls Trim during a commit of this heap, Trim only recycles
 // spans: it decommits nothing and returns nil.
 //
-// If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps that of the
-// source; the spans are recycled nevertheless. If the source ends during Trim, the error wraps memory.ErrClosed.
-// Cost: proportional to the free blocks and the committed KiB: Trim reads a few bytes of metadata for each KiB.
+// If the page source fails, the error wraps the source's error. The spans are recycled nevertheless. Cost: proportional
+// to the free blocks and the committed KiB.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -200,9 +199,8 @@ func (h *Heap) allocs() (n uint64) {
 // not commit memory. The exception is memory that [Heap.TrimStep] has returned: Alloc commits it again. If the page
 // source prefaults ([page.Options]), the page faults happen in Warm. Trim returns unused memory.
 //
-// If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error wraps
-// memory.ErrOutOfMemory. If the page source fails, the error wraps that of the source. If the source ends during Warm,
-// the error wraps memory.ErrClosed. If Warm fails, no memory is committed. If the function of page.Limit.OnSoft calls
+// If the parameter bytes exceeds the reservation, the error wraps memory.ErrOutOfMemory. If the page source fails, the
+// error wraps the source's error. If Warm fails, no memory is committed. If the function of page.Limit.OnSoft calls
 // Warm during a commit of this heap, and Warm must commit memory, Warm panics with a *memory.Misuse.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
