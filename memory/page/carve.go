@@ -18,9 +18,9 @@ import (
 // reserved again until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one
 // goroutine at a time.
 //
-// The caller must close the Carve before releasing the large reservation. Close ends a Carve; so does the end of its
-// source, if that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators
-// in the Carve are closed with it (see [Watched]).
+// The caller must close the Carve before releasing the large reservation. A Carve is closed after Close, and after its
+// source has ended, if the source is [Watched]. Allocators in the Carve are closed with it. In a closed Carve, Reserve,
+// Commit and Decommit fail with memory.ErrClosed.
 //
 // A Carve may divide a reservation of another Carve. The source of the inner Carve must be the outer Carve, or
 // a source that passes calls on to the outer Carve (see [Layered]).
@@ -117,9 +117,9 @@ func (c *Carve) overlaps(m Memory) bool {
 }
 
 // Close ends c. It calls the functions that are registered with Watch, newest first, each once. These functions close
-// the allocators in c. Close decommits nothing: if the source is a [Limit], it still counts the bytes. After Close the
-// caller must release the memory that NewCarve received. A second Close does nothing. If a function panics, Close
-// calls the other functions nevertheless, and then panics with the value of the last panic.
+// the allocators in c. Close decommits nothing: a [Limit] below c still counts the committed bytes. After Close the
+// caller must release the memory that NewCarve received. A second Close does nothing. If a function panics, Close calls
+// the other functions nevertheless, and then panics with the value of the last panic.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
@@ -145,8 +145,8 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
 // Reset makes all addresses of c available again. Before Reset, the caller must decommit all reservations of c. The
-// caller must not use them afterwards. If an allocator still watches c (see [Carve.Watch]), Reset panics with a
-// [*memory.Misuse]. If c is closed, Reset does nothing.
+// caller must not use these reservations afterwards. If an allocator still watches c (see [Carve.Watch]), Reset panics
+// with a [*memory.Misuse]. If c is closed, Reset does nothing.
 func (c *Carve) Reset() {
 	if n := c.watchers.Len(); n > 0 {
 		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
@@ -155,8 +155,7 @@ func (c *Carve) Reset() {
 	c.next = 0
 }
 
-// PageSize returns [SizeOf] of the source, in bytes, also for a type that embeds c. If c is closed, it returns
-// [Granule].
+// PageSize returns [SizeOf] of the source, in bytes. If c is closed, it returns [Granule].
 func (c *Carve) PageSize() uintptr { return SizeOf(below(c)) }
 
 // AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). AheadTo returns 0 if the
@@ -171,9 +170,9 @@ func (c *Carve) Busy() bool { return c.calls > 0 }
 func (c *Carve) Memory() Memory { return c.mem }
 
 // Reserve reserves the next size bytes, rounded up to a Granule and aligned to BaseAlign. At least one granule after
-// them is never reserved, as a guard. A reservation that ends where c ends has no such guard. If c is closed, the
-// error is memory.ErrClosed. If size is 0, or larger than any system can reserve, the error wraps memory.ErrConfig.
-// If fewer bytes are left, the error is a [*memory.Exhausted].
+// them is never reserved, as a guard. A reservation that ends where c ends has no such guard. If size is 0, or larger
+// than any system can reserve, the error wraps memory.ErrConfig. If fewer bytes are left, the error is a
+// [*memory.Exhausted].
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed
@@ -190,10 +189,9 @@ func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	return m, nil
 }
 
-// Commit commits size bytes of the reservation m, from the offset off. If c is closed, the error is memory.ErrClosed.
-// If the source fails, Commit returns its error. Commit of an open Carve panics with a [*memory.Misuse] if m does not
-// lie in the reserved addresses of c. It also panics if the range does not consist of whole granules inside m, or if
-// the source panics.
+// Commit commits size bytes of the reservation m, from the offset off. If the source fails, Commit returns its error.
+// Commit of an open Carve panics with a [*memory.Misuse] if m does not lie in the reserved addresses of c. It also
+// panics if the range does not consist of whole granules inside m, or if the source panics.
 func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -204,10 +202,9 @@ func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	return c.src.Commit(c.mem, c.place("Commit", m)+off, size)
 }
 
-// Decommit decommits size bytes of the reservation m, from the offset off. If c is closed, the error is
-// memory.ErrClosed. If the source fails, Decommit returns its error. Decommit of an open Carve panics with a
-// [*memory.Misuse] if m does not lie in the reserved addresses of c. It also panics if the range does not consist of
-// whole granules inside m, or if the source panics.
+// Decommit decommits size bytes of the reservation m, from the offset off. If the source fails, Decommit returns its
+// error. Decommit of an open Carve panics with a [*memory.Misuse] if m does not lie in the reserved addresses of c. It
+// also panics if the range does not consist of whole granules inside m, or if the source panics.
 func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed

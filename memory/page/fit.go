@@ -13,9 +13,9 @@ import (
 // that needs memory meanwhile takes the hidden bytes. The next fitting pass then finds that they are missing.
 
 // Fit commits memory for a load in a fitting pass (see [save.Coder.Fitting]), so that Ensure(n) cannot fail afterwards.
-// Committed is unchanged until then, or until SaveState loads. If the commit fails, the pass fails with an error that
-// wraps that of the source. When the load ends, the bytes that were not used are decommitted. If p is busy (see
-// [Prefix.Busy]) and n exceeds Committed, the error wraps save.ErrBusy. If p is closed and n is not 0, it wraps
+// Committed is unchanged until that Ensure, or until SaveState loads. If the commit fails, the pass fails with an error
+// that wraps the source's error. When the load ends, the bytes that were not used are decommitted. If p is busy (see
+// [Prefix.Busy]) and n exceeds Committed, the error wraps save.ErrBusy. If p is closed and n is not 0, the error wraps
 // memory.ErrClosed. n must be at most Reserved.
 func (p *Prefix) Fit(c *save.Coder, n uintptr) {
 	fitted := p.Fitted()
@@ -51,7 +51,7 @@ func (p *Prefix) Fit(c *save.Coder, n uintptr) {
 	p.open = max(p.open, to)
 }
 
-// Fitted returns Committed, plus the bytes behind that a load has committed: see [Prefix.Fit].
+// Fitted returns Committed, plus the number of bytes after it that [Prefix.Fit] has committed for a load.
 func (p *Prefix) Fitted() uintptr { return p.committed + p.spare }
 
 // fitHoles commits the dropped pages of [from, to) for a load.

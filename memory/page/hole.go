@@ -101,8 +101,9 @@ func (p *Prefix) decommit(m Memory, off, n uintptr) error {
 
 // Fill commits n dropped bytes at off again. They are zero afterwards. They must be one or more whole pages, all of
 // them dropped. If they are not, or if p is closed or busy (see [Prefix.Busy]), Fill panics with a [*memory.Misuse].
-// Fill makes one call of the source for each run of bytes that no load has committed. If the source fails, Fill returns
-// its error. A soft limit, the end of the source and a panic have the same effects as in [Prefix.Ensure].
+// Fill makes one call of the source, or after a failed load one for each run of bytes that the load has not committed.
+// If the source fails, Fill returns its error, and the bytes stay dropped. A soft limit, the end of the source and a
+// panic have the same effects as in [Prefix.Ensure].
 func (p *Prefix) Fill(off, n uintptr) error {
 	p.mustBe("Fill", off, n, true)
 	p.busy = true

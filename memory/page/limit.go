@@ -9,8 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Limit is a Source with a hard and a soft limit on committed bytes. The hard limit, the budget, makes Commit fail;
-// the soft limit calls a function. Reserved addresses do not count. A Limit belongs to one goroutine at a time.
+// A Limit is a Source with a hard and a soft limit on committed bytes. A commit above the hard limit, the budget,
+// fails. A commit that rises above the soft limit calls a function. Reserved addresses do not count. A Limit belongs to
+// one goroutine at a time.
 type Limit struct {
 	src       Source
 	name      string
@@ -31,10 +32,10 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
-// Name sets the name of l, and returns l. Errors contain the name if the budget of l is used up, or if a [Carve]
-// directly below l has no addresses left. If the source has no memory for a commit, the error has the name and wraps
-// that of the source. The errors of full allocators that are made on l afterwards contain the name, unless they have
-// one of their own, as a pool.Pool has. A new Limit has no name.
+// Name sets the name of l, and returns l. A new Limit has no name. Errors contain the name if the budget of l is used
+// up, or if a [Carve] directly below l has no addresses left. If the source has no memory for a commit, the error
+// contains the name, and wraps the source's error. If an allocator that was made on l after Name is full, its error
+// contains the name, too. An allocator with a name of its own, such as a pool.Pool, uses its own name instead.
 func (l *Limit) Name(name string) *Limit {
 	l.name = name
 	return l
@@ -47,8 +48,8 @@ type Advice struct {
 	Reserve string // if an allocator that was made on the Limit is full, or could never serve the request
 }
 
-// Advise sets the texts that errors of l, and of allocators that are made on l, contain. It returns l. If a.Reserve is
-// not empty, a request that exceeds the reservation of an arena.Growing or a tlsf.Heap fails with an error that wraps
+// Advise sets the texts for the errors of l, and of allocators that are made on l. It returns l. If a.Reserve is not
+// empty, a request that exceeds the reservation of an arena.Growing or a tlsf.Heap fails with an error that wraps
 // memory.ErrTooLarge, and not with memory.ErrTooLarge itself. A new Limit has no texts.
 func (l *Limit) Advise(a Advice) *Limit {
 	l.advice = a
@@ -56,13 +57,13 @@ func (l *Limit) Advise(a Advice) *Limit {
 }
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
-// that commits, with the committed bytes and the budget. OnSoft itself does not call f, also if the committed bytes are
+// that commits, with the committed bytes and the budget. OnSoft itself never calls f, even if the committed bytes are
 // above mark already. If the budget is not above mark, f is never called. If mark is 0, f is called at each commit that
 // begins with 0 committed bytes. A nil f removes the soft limit.
 //
-// f may decommit memory of this Limit. f must not allocate from this Limit (see [Prefix.Ensure]), nor call an
-// allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit is
-// undone, and the next commit that rises above mark calls f again.
+// f may decommit memory of this Limit. f must not allocate from this Limit (see [Prefix.Ensure]). If the allocator that
+// commits has a lock, as a slab.Central has, the lock is held, and f must not call this allocator. If f panics or ends
+// its goroutine, the commit is undone, and the next commit that rises above mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
 // Committed returns the number of bytes that are committed now. Bytes that were committed when the source ended still

@@ -6,8 +6,9 @@ import "sync/atomic"
 // allocator benchmarks). They are off by default because they make more memory resident. [GrantedBy] reports the
 // effects.
 type Options struct {
-	// HugePages asks the kernel for pages of 2 MiB. Only Linux grants them. With this option a [Prefix] commits up to
-	// the next multiple of 2 MiB, within its reservation and budget, also on other systems. [Heap] ignores the option.
+	// HugePages asks the kernel for pages of 2 MiB. Only Linux grants them. With this option a [Prefix] commits up to the
+	// next address that is a multiple of 2 MiB, within its reservation and budget, also on other systems. [Heap] ignores
+	// the option.
 	HugePages bool
 	// Prefault makes every page resident when it is committed. Commit then takes longer, and later accesses cause no
 	// page faults. If HugePages is set, too, this work takes about a tenth of the time that it takes with pages of 4

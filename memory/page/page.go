@@ -18,8 +18,8 @@ const (
 	// A Decommit of [OS] returns the pages that it covers completely, and only zeroes other granules.
 	Granule = 16 << 10
 
-	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB. If the offset
-	// of a block is a multiple of a power of two up to BaseAlign, so is its address.
+	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB. A block whose
+	// offset from Base is a multiple of a power of two has an address with this alignment, up to BaseAlign.
 	BaseAlign = 64 << 10
 )
 

@@ -106,10 +106,10 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 // NewPrefixWithMetadata is [NewPrefix] for an allocator whose metadata lies in the Go heap and grows with the
 // reservation. The function `bytes` returns the size of the metadata for a reservation of `reserved` bytes.
 //
-// Go ends the process if its heap cannot grow. Therefore NewPrefixWithMetadata halves the reservation, down to
-// `least` bytes, if the system has no memory for the metadata, or if the metadata exceeds 1 GiB. If the metadata is
-// still too large, the error wraps a *memory.Exhausted. If the source fails to release a reservation, the error also
-// wraps that of the source, and the reservation stays. Other errors are those of NewPrefix.
+// Go ends the process if its heap cannot grow. Therefore NewPrefixWithMetadata halves the reservation, down to `least`
+// bytes, if the system has no memory for the metadata, or if the metadata exceeds 1 GiB. If the metadata is still too
+// large, the error wraps a *memory.Exhausted. If the source fails to release a reservation, the error also wraps the
+// source's error, and the reservation stays. Other errors are those of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
@@ -130,9 +130,9 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 }
 
 // NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the reservation fails,
-// NewCommitted returns the error of NewPrefix. If the commit fails, the error wraps that of [Prefix.Ensure],
-// also if the source ends during the commit. The commit panics as Ensure does. If NewCommitted fails or panics, the
-// reservation is released, unless the source fails to release it.
+// NewCommitted returns the error of NewPrefix. If the commit fails, or if the source ends during it, the error wraps
+// the error of [Prefix.Ensure]. The commit panics as Ensure does. If NewCommitted fails or panics, the reservation is
+// released, unless the source fails to release it.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
@@ -204,7 +204,8 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// NameOr returns the name of the source if that is a [Limit] with a name (see [Limit.Name]). Otherwise it returns other.
+// NameOr returns the name of the source, if the source is a [Limit] with a name (see [Limit.Name]). Otherwise it
+// returns other.
 func (p *Prefix) NameOr(other string) string {
 	if l, ok := p.src.(*Limit); ok {
 		return cmp.Or(l.name, other)
@@ -212,7 +213,8 @@ func (p *Prefix) NameOr(other string) string {
 	return other
 }
 
-// Advice returns Advice.Reserve of the source if that is a [Limit] (see [Limit.Advise]). Otherwise it returns "".
+// Advice returns Advice.Reserve of the source, if the source is a [Limit] (see [Limit.Advise]). Otherwise it returns
+// "".
 func (p *Prefix) Advice() string {
 	if l, ok := p.src.(*Limit); ok {
 		return l.advice.Reserve
@@ -220,8 +222,9 @@ func (p *Prefix) Advice() string {
 	return ""
 }
 
-// TooLarge returns the error for a request of size bytes that exceeds the reservation. It is memory.ErrTooLarge, or if
-// the source has an advice, an error that wraps memory.ErrTooLarge, with the name and the advice.
+// TooLarge returns the error for a request of size bytes that exceeds the reservation. The error is memory.ErrTooLarge.
+// If [Prefix.Advice] is not empty, the error wraps memory.ErrTooLarge, and contains the name of the source and the
+// advice.
 func (p *Prefix) TooLarge(size uintptr) error {
 	if advice := p.Advice(); advice != "" && size > p.size {
 		return fmt.Errorf("%s: need %d bytes, reserved are %d; %s: %w", p.NameOr("page"), size, p.size, advice, memory.ErrTooLarge)

@@ -50,10 +50,10 @@ func (p *Prefix) failEnded(c *save.Coder) {
 // SaveHoles saves which pages are dropped (see [Prefix.Drop]). SaveState of an allocator must call it after the
 // allocator's metadata was saved or loaded.
 //
-// A fitting pass commits the pages that are dropped now and were not dropped in the saved state. If that fails, loading
-// fails with an error that wraps that of the source. The load drops the pages of the saved state that are not dropped
-// now. If the source refuses to decommit the bytes [from, to), SaveHoles calls undrop, which must record that these
-// bytes stay committed.
+// A fitting pass commits the pages that are dropped now and were not dropped in the saved state. If a commit fails,
+// loading fails with an error that wraps the source's error. The load drops the pages of the saved state that are not
+// dropped now. If the source refuses to decommit the bytes [from, to), SaveHoles calls undrop, which must record that
+// these bytes stay committed.
 func (p *Prefix) SaveHoles(c *save.Coder, undrop func(from, to uintptr)) {
 	if c.Loading() {
 		p.takeReady()

@@ -47,9 +47,10 @@ func NewTable(src Source, most uintptr) Table {
 // NewTable is the function [NewTable] with the source of p.
 func (p *Prefix) NewTable(most uintptr) Table { return NewTable(p.src, most) }
 
-// Prepare reports whether the next [Lengthen] to that many bytes needs no memory of the Go heap. It commits them, and
-// before that it reserves the most bytes of the Table if necessary. If Prepare returns false and the capacity is too
-// small, Lengthen allocates the slice in the Go heap: call [ProbeHeap] first.
+// Prepare commits memory for a [Lengthen] to the given number of bytes, and reports whether this Lengthen then needs no
+// memory of the Go heap. If necessary it first reserves memory for the longest slice of the Table. If Prepare returns
+// false, and the capacity of the slice is too small, Lengthen allocates the slice in the Go heap: call [ProbeHeap]
+// first.
 func (t *Table) Prepare(bytes uintptr) bool {
 	switch {
 	case bytes <= t.committed:
@@ -79,10 +80,10 @@ func (t *Table) Prepare(bytes uintptr) bool {
 // leastGap is the bytes of addresses that a Table leaves to the Go heap at least: what ProbeHeap asks for.
 const leastGap = 128 << 20
 
-// Lengthen returns s with n elements, or with its own if it has more. s is the slice of t, or nil before the first
-// Lengthen. New elements are zero, also if s was longer before. If n is within the capacity, the slice stays where it
-// is. Otherwise it may move, and s must not be used any more. If it moves, Lengthen copies the elements of s, but not
-// those between its length and its capacity.
+// Lengthen returns s with n elements. If s has more than n elements, Lengthen returns s unchanged. s is the slice of t,
+// or nil before the first Lengthen. New elements are zero, also if s was longer before. If n is within the capacity,
+// the slice stays where it is. Otherwise it may move, and s must not be used any more. If the slice moves, Lengthen
+// copies only the elements below len(s).
 func Lengthen[E any](t *Table, s []E, n uintptr) []E {
 	had := uintptr(len(s))
 	if n <= uintptr(cap(s)) {
@@ -145,8 +146,8 @@ func (t *Table) Release() {
 	t.mem, t.committed, t.used = Memory{}, 0, 0
 }
 
-// Check returns the errors in the metadata of t itself, joined, or nil. The argument `most` is that of [NewTable] or
-// [Widen], or 0 if t must be the zero Table.
+// Check returns the errors in the metadata of t itself, joined, or nil. `most` is the argument of [NewTable], or of the
+// last [Widen]. It is 0 if t must be the zero Table.
 func (t *Table) Check(most uintptr) error {
 	var errs []error
 	if t.most != 0 && t.most != most {
