@@ -50,8 +50,8 @@ func Read(m *tiers.Manager, dst *Report) error {
 func (r *Report) Note(m *tiers.Manager) { r.work.note(m) }
 
 // Fill reads the system's data and completes the report that [Report.Note] has begun. Fill may be called several times
-// after one Note. Without a Note, or after Note of nil, no memory is in class Tiers. Fill returns the errors of [Read].
-// After an error r is empty.
+// after one Note. Without a Note, or after Note(nil), no memory is in class Tiers. Fill returns the errors of [Read],
+// and has its cost. After an error r is empty.
 func (r *Report) Fill() error {
 	for try := 1; ; try++ {
 		r.clear()

@@ -36,7 +36,7 @@ var classNames = [Count]string{"tiers", "pages", "go_heap", "go_runtime", "code"
 var classTitles = [Count]string{"tiers", "other reservations of page", "Go heap", "Go runtime", "code", "libraries",
 	"C libraries' heap and JIT", "stacks of threads", "driver and shared memory", "other files", "unexplained"}
 
-// String returns the name used in files.
+// String returns the name used in files, or "class(n)" for an unknown Class.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -84,8 +84,8 @@ type Library struct {
 	Usage
 }
 
-// A Mapping is a mapping of the process that has, or may have, memory without a known owner. Its Usage counts only this
-// memory.
+// A Mapping is a mapping of the process that has, or may have, memory without a known owner. Its Usage does not include
+// the parts of the mapping whose owner is known.
 type Mapping struct {
 	From, To uint64 // addresses
 	Perm     string // as in rw-p
@@ -226,7 +226,7 @@ type suspect struct {
 }
 
 // MarshalJSON returns the report as a JSON object with stable names. Sizes are in bytes. All classes and tiers are
-// listed, in their order. Pass a *Report to package json, which does not call this method for a copy.
+// listed, in their order. Pass a *Report to package json: for a Report it does not call this method.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	out := struct {
 		RSS         uint64    `json:"rss"`
