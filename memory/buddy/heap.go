@@ -26,7 +26,8 @@ import (
 // Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, until a state without them is
 // loaded, or until the page source ends (see [page.Watched]). A Heap belongs to one goroutine at a time. A Heap is
 // closed after Close, also if Close fails, and after its page source has ended. In a closed Heap, Alloc and Trim fail
-// with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
+// with memory.ErrClosed. If the source ends during one of these calls, the call fails in the same way. In a closed
+// Heap, SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the Alloc
 // or Resize that would use this memory panics with a *memory.Misuse and changes no block. The call may have committed
@@ -110,7 +111,8 @@ const (
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
 // is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that
 // page.NewPrefixWithMetadata returns. If the Go heap has no space for the metadata, the error wraps a
-// *memory.Exhausted. If New fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
+// *memory.Exhausted. If New fails, it releases the reservation. If src cannot release the reservation, the addresses
+// stay reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MinBlock = cmp.Or(cfg.MinBlock, 256)
@@ -149,12 +151,11 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block
-// as for size 1. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
-// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the top rung (see [Heap]) or 4
-// GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if
-// the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft calls Alloc during a commit
-// of this heap, and Alloc must commit memory, Alloc panics with a *memory.Misuse.
+// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. The block is not zeroed. If size is
+// 0, Alloc returns a block as for size 1. If align is invalid, the error is memory.ErrAlign. If size exceeds the top
+// rung (see [Heap]) or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the
+// system is exhausted, or if the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft
+// calls Alloc during a commit of this heap, and Alloc must commit memory, Alloc panics with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc first looks for a free block that is large enough
@@ -270,17 +271,17 @@ func (h *Heap) release(at uint32) {
 // open. If the heap is closed, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Package remote
-// uses it to detect stale frees. Generation is safe for concurrent use, also after Close.
+// Generation returns the number of blocks that have started at p so far, modulo 2^32, in debug builds (-tags memdebug
+// or -race). In other builds, and for an address where no block can start, it returns 0. Package remote uses Generation
+// to detect stale frees. Generation is safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation. p need not be in a live block. If the memory has been released or
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p: the size that Free takes. SizeOf panics with a
-// *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
+// SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. SizeOf
+// panics with a *memory.Misuse if Alloc did not return p, or if the block is freed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
@@ -289,8 +290,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.entries[at].next)
 }
 
-// Reset frees every block and keeps the committed memory. Cost: 12 bytes cleared for each committed unit, independent
-// of the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
+// Reset frees every block and keeps the committed memory. Cost: Reset clears 12 bytes for each committed unit, however
+// many blocks there are.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))
@@ -304,10 +305,9 @@ func (h *Heap) Reset() {
 	h.adopt(h.ladder.whole(), 0, end)
 }
 
-// Trim returns the free memory after the last live block to its source, in whole pages, and keeps the addresses. If
-// the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source,
-// and nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
-// nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
+// Trim returns the free memory after the last live block to the page source, in whole pages, and keeps the addresses.
+// If the source fails, the error wraps the source's error, and nothing has changed. If the function of
+// page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does nothing and returns nil.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -8,11 +8,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place and reports whether it did. Shrinking always works: Resize splits
-// off the right parts that the block does not need. A block can always grow within its rung. It can grow to a higher
-// rung as long as it is the left part of its parent and the right part is free. Resize commits nothing. If Resize
-// returns false, nothing has changed. Resize panics with a *memory.Misuse if p is nil, if the heap is closed, and for
-// the misuse that [Heap.Free] detects. Cost: a split or a merge for each rung.
+// Resize changes the size in bytes of a live block in place and reports whether it did. Shrinking always works: Resize
+// frees the right parts that the block does not need. New bytes are not zeroed. A block can always grow within its
+// rung. It can grow to a higher rung as long as it is the left part of its parent and the right part is free. Resize
+// commits nothing. If Resize returns false, nothing has changed. Resize panics with a *memory.Misuse if p is nil, and
+// for the misuse that [Heap.Free] detects. Cost: a split or a merge for each rung.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)

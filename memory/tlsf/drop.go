@@ -20,22 +20,20 @@ const (
 	maxDrops = 1024
 )
 
-// TrimStep returns at most `most` bytes of free memory to the page source, with at most one call of the source. A
-// second call returns memory that a failed load of a state has left committed, and the result does not count it. If a
-// page or Config.Granule is larger than `most`, TrimStep may return one page or granule nevertheless. The first steps
-// return memory at the end of a pool, further steps memory in one of the largest free blocks. The result is the number
-// of returned bytes. It is 0 if neither the end of a pool nor that block has a free page. A heap has at most 1,024
-// ranges of returned memory between its blocks. If it has 1,024, TrimStep returns only memory at the end of pools.
-// Blocks that wait because of Config.QuickBytes are not returned.
+// TrimStep returns at most `most` bytes of free memory to the page source. If a page or Config.Granule is larger than
+// `most`, TrimStep may return one page or granule nevertheless. The first steps return memory at the end of a pool.
+// Further steps return memory in one of the largest free blocks. The result is the number of returned bytes. It is 0 if
+// there is no whole free page at the end of a pool or in that block. A heap has at most 1,024 ranges of returned memory
+// between its blocks. If it has 1,024, TrimStep returns only memory at the end of pools. Blocks that wait because of
+// Config.QuickBytes are not returned.
 //
 // If the source prefers a boundary for commits, as with huge pages, the bytes between two boundaries count as a page.
 // Alloc and Resize commit returned memory again when they need it. If the function of page.Limit.OnSoft calls TrimStep
 // during a commit for a pool, TrimStep does not change this pool.
 //
-// On a closed heap the error is memory.ErrClosed. If the page source fails, the error wraps that of the source, no
-// block has changed, and no memory was returned. If the source ends during the call, the heap is closed and the error
-// wraps memory.ErrClosed. If the source panics, TrimStep panics with the same value. Cost: constant, and the call of
-// the source.
+// If the page source fails, the error wraps the source's error, no block has changed, and no memory was returned. Cost:
+// constant, and a call of the source. After a failed load, TrimStep may call the source a second time, to return memory
+// that the load has left committed. The result does not count this memory.
 func (h *Heap) TrimStep(most uintptr) (uintptr, error) {
 	if h.closed {
 		return 0, memory.ErrClosed

@@ -3,7 +3,7 @@ package tlsf
 import "unsafe"
 
 // BeginEpoch makes every live block old. Blocks that are allocated afterwards are young until the next BeginEpoch. A
-// block keeps its age through Resize. Cost: constant. On a closed heap it panics with a *memory.Misuse.
+// block keeps its age through Resize. Cost: constant.
 func (h *Heap) BeginEpoch() {
 	if h.closed {
 		panic(h.misuse("BeginEpoch", nil, 0))
@@ -15,7 +15,7 @@ func (h *Heap) BeginEpoch() {
 // Young calls yield for the live blocks that were allocated since the last BeginEpoch, until yield returns false. The
 // argument size is the number of bytes that the block takes, in whole granules. The blocks are sorted by pool, and
 // within a pool by address. Before the first BeginEpoch all live blocks are young. The function yield must not use the
-// heap. On a closed heap Young calls nothing. Cost: proportional to the blocks, live and free.
+// heap. On a closed heap Young does not call yield. Cost: proportional to the blocks, live and free.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	for k := range h.poolCount {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {
@@ -31,8 +31,8 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 // OnShort registers a function f that can free blocks of h, for example by draining a remote.Inbox. If memory is
 // exhausted, Alloc calls f and tries once more before it returns a *memory.Exhausted. Resize does not call f. The
 // function may free blocks of h, and must not allocate from h. If an Alloc of h can run under a lock, f must not take
-// this lock: it would wait forever. An example is a slab.Central that allocates from h. If f panics, the panic passes
-// through Alloc. A second OnShort replaces f; nil removes f.
+// this lock: f would wait forever. An example is a slab.Central that has h as Config.Large. If f panics, the panic
+// passes through Alloc. A second OnShort replaces f; nil removes f.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

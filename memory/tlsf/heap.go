@@ -21,14 +21,14 @@ import (
 // it, or the end of a page source. The collector does not scan blocks, so they must not contain Go pointers. One
 // goroutine at a time may call a Heap. Only Generation is safe for concurrent use.
 //
-// After Close or the end of a page source, Alloc, AddPool, Trim and TrimStep return memory.ErrClosed, and Owns
-// returns false for released memory. In a closed Heap, Resize, SizeOf, Reset, BeginEpoch, and a Free or
-// FreeAny of a block panic with a *memory.Misuse.
+// A Heap is closed after Close, and after the page source of one of its pools has ended. In a closed Heap, Alloc,
+// AddPool, Trim and TrimStep fail with memory.ErrClosed. If a source ends during one of these calls, the call fails in
+// the same way. In a closed Heap, Resize, SizeOf, Reset, BeginEpoch, and a Free or FreeAny of a block panic with a
+// *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill free memory with 0xDD. If free memory was written, the Alloc or Resize that
 // uses this memory panics with a *memory.Misuse. The call has filled the memory again, so that a repeated call can
-// succeed. A write past the end of a live block, into the block's last granule, is not detected. If a block grows over
-// memory that TrimStep has returned, Resize does not check the free memory at higher addresses.
+// succeed. A write past the end of a live block, into the block's last granule, is not detected.
 type Heap struct {
 	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
 	//	                                               |
@@ -148,8 +148,8 @@ const (
 
 // New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
 // page.Default(). If a field is out of range, the error wraps memory.ErrConfig. If the Go heap has no space for the
-// descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps that of src. With an error the heap
-// is nil, and New releases its reservation. If src cannot release it, the addresses stay reserved.
+// descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps the error of src. With an error the
+// heap is nil, and New releases the reservation. If src cannot release the reservation, the addresses stay reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -176,12 +176,12 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. A
 // size of 0 gets a block of one granule.
 //
-// If the heap is closed before Alloc, or a page source ends during Alloc, the error is memory.ErrClosed. If align is
-// invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is that of
-// page.Prefix.TooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error
-// is a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil. In the function of
-// page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing. A
-// failed Alloc may have committed a part of the memory that TrimStep has returned.
+// If align is invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is or
+// wraps memory.ErrTooLarge: see page.Prefix.TooLarge. If the pools, a budget or the system's memory is exhausted, or a
+// page source fails, the error is a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil.
+// A failed Alloc may have committed a part of the memory that TrimStep has returned. The function of page.Limit.OnSoft
+// runs while a pool grows. If it calls Alloc or Resize, and this call must commit memory in the same pool, the call
+// panics with a *memory.Misuse.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step. For more metadata it makes
 // a system call, or copies the metadata: see the package comment. If the heap cannot grow, Alloc coalesces the blocks
@@ -418,8 +418,8 @@ func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 
 // SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. If p is
-// not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first pool, and
-// that of Owns for others.
+// not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first pool. For
+// other pools it is the cost of Owns.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	i := h.startOf(p)
 	if i == 0 {
@@ -428,8 +428,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.blocks[i].req)
 }
 
-// Reset frees every block and keeps the committed memory. On a closed heap it panics with a *memory.Misuse. Cost:
-// independent of the number of blocks; it clears 4 bytes per committed granule.
+// Reset frees every block and keeps the committed memory. Cost: Reset clears 4 bytes per committed granule, however
+// many blocks there are.
 func (h *Heap) Reset() {
 	if h.closed {
 		panic(h.misuse("Reset", nil, 0))

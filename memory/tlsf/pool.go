@@ -28,9 +28,8 @@ type pool struct {
 // different pools are never coalesced. The heap grows in the first pool that has space, in the order of AddPool. A heap
 // has at most 16 pools. While it has more than one pool, Base returns nil.
 //
-// On a closed heap the error is memory.ErrClosed. For a 17th pool, and if bytes is 0 or above the maximum of
-// Config.Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps that of src. If AddPool returns an
-// error, nothing has changed.
+// For a 17th pool, and if bytes is 0 or above the maximum of Config.Reserve, the error wraps memory.ErrConfig. If src
+// fails, the error wraps the error of src. If AddPool returns an error, nothing has changed.
 func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	if h.closed {
 		return memory.ErrClosed
@@ -205,10 +204,9 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 // Trim coalesces the blocks that wait because of Config.QuickBytes. Then Trim returns the free memory at the end of
 // each pool to the page source, in whole pages. The address space stays reserved. [Heap.TrimStep] returns memory
 // between live blocks, too. If the function of page.Limit.OnSoft calls Trim during a commit for a pool, Trim returns no
-// memory of this pool. On a closed heap the error is memory.ErrClosed. If a page source fails, Trim continues with the
-// other pools and returns the joined errors of the page sources. If a source ends during Trim, the heap is closed and
-// the error wraps memory.ErrClosed. Cost: proportional to the waiting blocks, and a system call per pool. Each range
-// that TrimStep has returned behind the last live block of a pool takes one more.
+// memory of this pool. If a page source fails, Trim continues with the other pools and returns the joined errors of the
+// page sources. Cost: proportional to the waiting blocks, and a system call per pool. Each range that TrimStep has
+// returned behind the last live block of a pool takes one more system call.
 func (h *Heap) Trim() error {
 	if h.closed {
 		return memory.ErrClosed

@@ -14,11 +14,12 @@ import (
 // Resize panics with a *memory.Misuse.
 //
 // For up to 16 blocks that have grown, the free memory after each block is kept for further growth of this block.
-// Another request uses this memory only if no other free block is large enough. If a block cannot grow, the heap
-// expects an Alloc of newSize bytes that replaces the block, and gives the new block space to grow if possible. An
-// Alloc of more bytes, a later Resize that fails, Reset and AddPool end this expectation. Cost: constant. For memory
-// that is not committed, there is a system call per Config.Step. If TrimStep has returned memory, a block that grows
-// costs a search through at most 1,024 ranges. Each range that it commits again costs another search.
+// Another request uses this memory only if no other free block is large enough. If Resize returns false, an Alloc of
+// newSize bytes should follow: the heap places this block where it can grow, if possible.
+//
+// Cost: constant. For memory that is not committed, there is a system call per Config.Step. If TrimStep has returned
+// memory, a block that grows costs a search through at most 1,024 ranges. Each range that is committed again costs
+// another search.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)

@@ -10,17 +10,20 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks and all that decides where the next block lies. This includes the order of the free
-// lists, the blocks that wait because of Config.QuickBytes, and the age of blocks. Free memory is not saved, except in
-// debug builds, where it contains a pattern. If a pool was added since the state was saved, loading fails with an error
-// that wraps save.ErrLayout. If the heap is closed, saving and loading fail with an error that wraps memory.ErrClosed.
-// During a call of a page source they fail with an error that wraps save.ErrBusy.
+// SaveState saves the live blocks, and the metadata that decides where the next block lies. This metadata includes the
+// order of the free lists, the blocks that wait because of Config.QuickBytes, and the age of blocks. Free memory is not
+// saved, except in debug builds, where it contains a pattern.
+//
+// If a pool was added since the state was saved, loading fails with an error that wraps save.ErrLayout. If a load
+// cannot commit the memory that it needs, the error wraps the source's error. If the heap is closed, saving and loading
+// fail with an error that wraps memory.ErrClosed. During a call of a page source they fail with an error that wraps
+// save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) { h.SaveStateExcept(c, nil) }
 
 // SaveStateExcept is [Heap.SaveState] without the contents of the live blocks for which the function scratch returns
-// true. After a load such a block is live, and its contents are whatever bytes its memory has. Debug builds save all
-// contents. The function scratch must not use the heap. If scratch is nil, all contents are saved. A state that was
-// saved with nil must be loaded with nil, and one that was saved with a function must be loaded with a function.
+// true. After a load such a block is live, and its contents are undefined. Debug builds save all contents. The function
+// scratch must not use the heap. If scratch is nil, all contents are saved. A state that was saved with nil must be
+// loaded with nil, and one that was saved with a function must be loaded with a function.
 func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 	if h.closed {
 		c.Fail(memory.ErrClosed)

@@ -31,16 +31,16 @@ type BlockInfo struct {
 
 // Blocks calls yield for every block, live and free, until yield returns false. The blocks are sorted by pool, and
 // within a pool by address. They follow each other without gaps from the pool's first byte to the end of its committed
-// memory. The function yield must not use the heap. Blocks does not allocate, and calls nothing on a closed heap.
-// Cost: proportional to the blocks yielded.
+// memory. The function yield must not use the heap. On a closed heap Blocks does not call yield. Blocks does not
+// allocate. Cost: proportional to the blocks yielded.
 func (h *Heap) Blocks(yield func(BlockInfo) bool) { h.BlocksFrom(0, 0, yield) }
 
 // BlocksFrom is Blocks, but starts with the block that contains the byte at offset in the pool. A large heap can thus
-// be read in parts: start the next call where the last call stopped, even if the heap was used in between. If offset
-// is beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, BlocksFrom calls
-// nothing. If pool is negative, BlocksFrom panics with a *memory.Misuse. If a live block starts at offset, finding it
-// takes constant time. If none does, the time is proportional to the granules up to the next live block or the end of
-// the pool.
+// be read in parts: start the next call where the last call stopped, even if the heap was used in between. If offset is
+// beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, BlocksFrom does not
+// call yield. If pool is negative, BlocksFrom panics with a *memory.Misuse. If a live block starts at offset, finding
+// it takes constant time. If not, the time is proportional to the granules up to the next live block or the end of the
+// pool.
 func (h *Heap) BlocksFrom(pool int, offset uintptr, yield func(BlockInfo) bool) {
 	if pool < 0 {
 		panic(&memory.Misuse{Package: "tlsf", Op: "BlocksFrom", Reason: "there is no pool below 0"})
