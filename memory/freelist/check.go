@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check returns the errors in the metadata, up to 32 of them, or nil. On a closed heap it returns nil. Cost:
-// proportional to the reserved granules. Check allocates only for errors.
+// Check returns the errors in the metadata, joined into one, or nil. After 32 it only counts the others. On a closed
+// heap Check returns nil. Cost: proportional to the reserved granules. Check allocates only for errors.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil

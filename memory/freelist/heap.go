@@ -21,9 +21,11 @@ import (
 //	runs       {4, 3}, {9, 7}                                the free memory: offset and size
 //
 // Blocks are not zeroed, and are aligned at least to Config.Granule. They belong to the caller until Free, FreeAny,
-// Reset or Close, or until the page source ends (see [page.Watched]). A Heap belongs to one goroutine at a time. A Heap
-// is closed after Close, also if Close fails, and after its page source has ended. In a closed Heap, Alloc and Trim
-// fail with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
+// Reset or Close, until a state without them is loaded, or until the page source ends (see [page.Watched]). A Heap
+// belongs to one goroutine at a time. A Heap is closed after Close, also if Close fails, and after its page source has
+// ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed. If the source ends during one of these calls, the
+// call fails in the same way. In a closed Heap, SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a
+// *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the Alloc
 // or Resize that would use this memory panics with a *memory.Misuse and changes no block. The call may have committed
@@ -85,7 +87,8 @@ const (
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
 // is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that
 // page.NewPrefixWithMetadata returns. If the Go heap has no space for the metadata, the error wraps a
-// *memory.Exhausted. If New fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
+// *memory.Exhausted. If New fails, it releases the reservation. If src cannot release the reservation, the addresses
+// stay reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Granule = cmp.Or(cfg.Granule, 64)
@@ -119,11 +122,11 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block
-// of one granule. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
-// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less 2
-// bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if the source
-// fails, the error is a *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
+// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. The block is not zeroed. If size is
+// 0, Alloc returns a block of one granule. If align is invalid, the error is memory.ErrAlign. If size exceeds the
+// reservation or 4 GiB less 2 bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
+// exhausted, or if the source fails, the error is a *memory.Exhausted. Cost: proportional to the free runs, and a
+// system call if the heap grows.
 //
 // If the function of page.Limit.OnSoft calls Alloc or Resize during a commit of this heap, and the call must commit
 // memory, the call panics with a *memory.Misuse.
@@ -234,17 +237,17 @@ func (h *Heap) release(off uint32, size uintptr) {
 // open. If the heap is closed, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Package remote
-// uses it to detect stale frees. Generation is safe for concurrent use, also after Close.
+// Generation returns the number of blocks that have started at p so far, modulo 2^32, in debug builds (-tags memdebug
+// or -race). In other builds, and for an address where no block can start, it returns 0. Package remote uses Generation
+// to detect stale frees. Generation is safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation. p need not be in a live block. If the memory has been released or
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the bytes of the live block at p that Free needs: those requested from Alloc or the last successful
-// Resize. SizeOf panics with a *memory.Misuse if no live block starts at p, or if the heap is closed.
+// SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. SizeOf
+// panics with a *memory.Misuse if no live block starts at p.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {
@@ -253,8 +256,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.live[off] - 1)
 }
 
-// Reset frees every block and keeps the committed memory. Cost: 4 bytes cleared for each committed granule,
-// independent of the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
+// Reset frees every block and keeps the committed memory. Cost: Reset clears 4 bytes for each committed granule,
+// however many blocks there are.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))
@@ -271,10 +274,9 @@ func (h *Heap) Reset() {
 	}
 }
 
-// Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. If the
-// heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and
-// nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
-// nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
+// Trim returns the free memory at the end of the heap to the page source, in whole pages, and keeps the addresses. If
+// the source fails, the error wraps the source's error, and nothing has changed. If the function of page.Limit.OnSoft
+// calls Trim during a commit of this Heap, Trim does nothing and returns nil.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

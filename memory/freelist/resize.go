@@ -6,12 +6,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place and reports whether it did. Shrinking always works. A block can grow
-// beyond its last granule if enough free memory follows it. At the end of the heap Resize commits memory for this. If
-// Resize returns false, no block has changed, except that the heap is closed if the source has ended during the commit.
-// If the commit calls the function of page.Limit.OnSoft, and that function allocates the new memory, Resize returns
-// false after the commit. Resize panics with a *memory.Misuse if p is nil, if the heap is closed, and for the misuse
-// that [Heap.Free] detects.
+// Resize changes the size in bytes of a live block in place and reports whether it did. Shrinking always works. A block
+// can grow beyond its last granule if enough free memory follows it. At the end of the heap Resize commits memory for
+// this. New bytes are not zeroed. If Resize returns false, no block has changed. If the source ends during the commit,
+// the heap is closed and Resize returns false. Resize panics with a *memory.Misuse if p is nil, and for the misuse that
+// [Heap.Free] detects.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)

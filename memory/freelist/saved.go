@@ -9,11 +9,11 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks, the free runs, and the place where NextFit continues. If the Granule, the Policy or
-// the reservation differs from the saved state, loading fails with an error that wraps save.ErrLayout. If a load cannot
-// commit the memory that it needs, the error wraps that of the source. If the heap is closed, saving and loading fail
-// with an error that wraps memory.ErrClosed. During a call of the page source they fail with an error that wraps
-// save.ErrBusy.
+// SaveState saves the live blocks, the free runs, and the place where NextFit continues. Debug builds also save the
+// free memory. If the Granule, the Policy or the reservation differs from the saved state, loading fails with an error
+// that wraps save.ErrLayout. If a load cannot commit the memory that it needs, the error wraps the source's error. If
+// the heap is closed, saving and loading fail with an error that wraps memory.ErrClosed. During a call of the page
+// source they fail with an error that wraps save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -9,10 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the heap's metadata and returns up to 32 inconsistencies, joined into one error. On a closed heap
-// Check returns nil. Check ends even if links form a cycle. Cost: proportional to the committed granules, and to the
-// number of pools times the highest number of blocks so far. Check allocates 4 bytes for each block descriptor in the
-// Go heap.
+// Check verifies the heap's metadata and returns the inconsistencies, joined into one error, or nil. After 32 it only
+// counts the others. On a closed heap Check returns nil. Check ends even if links form a cycle. Cost: proportional to
+// the committed granules, and to the number of pools times the highest number of blocks so far. Check allocates 4 bytes
+// for each block descriptor in the Go heap.
 func (h *Heap) Check() error {
 	if h.closed {
 		return nil
