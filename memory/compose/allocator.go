@@ -36,10 +36,11 @@ type Allocator interface {
 // block. So it always has memory.Sizer and memory.AnyFreer, and SizeOf is exact to the byte.
 //
 // InUse, Requested and Measured of Stats are the requested bytes of the live blocks. If inner is a
-// memory.StatsReporter, Reserved, Committed, LargestFree and Free are copied from inner. If inner is not, Reserved and
-// Committed are InUse, and LargestFree and Free are 0. Failures counts requests that inner refused with
+// memory.StatsReporter, Reserved, Committed, LargestFree and Free are copied from inner. If inner is no StatsReporter,
+// Reserved and Committed are InUse, and LargestFree and Free are 0. Failures counts requests that inner refused with
 // memory.ErrOutOfMemory or memory.ErrTooLarge. If inner is a memory.Owner, Owns returns true for each address that
-// inner owns and for the start of each live block. If inner is not, Owns returns true for each address in a live block.
+// inner owns and for the start of each live block. If inner is no Owner, Owns returns true for each address in a live
+// block.
 //
 // If the memory of inner ends while blocks are live, the next Stats, Check, Owns, SizeOf or SaveState closes the
 // Counter. The Counter detects this end only if inner is a memory.StatsReporter and a memory.Owner. Stats of inner must

@@ -13,15 +13,15 @@ import (
 // both parts, the error wraps memory.ErrConfig, too.
 //
 // The size that is passed to Free and Resize selects the part. If the size is on the wrong side of limit, the wrong
-// part gets the pointer, and panics if it detects foreign pointers. FreeAny and SizeOf call Owns of small to select the
-// part. Small must therefore own all its blocks, which a slab.Heap with Config.Large does not. The range that small
-// owns must contain no block of large. If the old and the new size are on different sides of limit, Resize checks only
-// the block and its old size, and returns false. If a part is full, the other part does not serve its requests: use
-// [NewFallback] for that.
+// part gets the pointer. This part panics if it detects foreign pointers. FreeAny and SizeOf call Owns of small to
+// select the part. Small must therefore own all its blocks, which a slab.Heap with Config.Large does not. The range
+// that small owns must contain no block of large. If the old and the new size are on different sides of limit, Resize
+// checks only the block and its old size, and returns false. If a part is full, the other part does not serve its
+// requests: use [NewFallback] for that.
 //
 // Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the sum
-// of both peaks, is an upper bound. LargestFree is that of large if it exceeds limit. If not, it is that of small, at
-// most limit bytes.
+// of both peaks, is an upper bound. If LargestFree of large exceeds limit, it is the result. If not, the result is
+// LargestFree of small, at most limit.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
 // goroutine at a time. Cost: a comparison for each call, and an Owns for each call of FreeAny and SizeOf.

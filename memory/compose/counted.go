@@ -10,18 +10,18 @@ import (
 
 // CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent, if not nil, is called once for each event, before the event changes the statistics. Only Failures
-	// already contains a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free
-	// or a Reset, OnEvent is called before the call of inner. If inner then panics, the event was reported although no
-	// block was freed.
+	// OnEvent, if not nil, is called once for each event, before the event changes the statistics. There is one exception:
+	// Failures already counts a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a
+	// Free or a Reset, OnEvent is called before the call of inner. If inner then panics, the event was reported although
+	// no block was freed.
 	//
 	// OnEvent may call Stats, Check, Owns, Base, Extent and Generation of the allocator. If OnEvent calls Alloc, Free,
-	// FreeAny, SizeOf, Resize, Reset, Trim or Close of the allocator, that call panics with a *memory.Misuse.
+	// FreeAny, SizeOf, Resize, Reset, Trim or Close of the allocator, that call panics with a *memory.Misuse. A save or a
+	// load fails with an error that wraps save.ErrBusy.
 	//
-	// Close, loading a state, and the end of the memory of inner free blocks without an event. That memory ends, for
-	// example, when the page source of inner is closed. If OnEvent closes it, Alloc returns memory.ErrClosed and Resize
-	// returns false. If inner returns the address of a live block, Alloc panics, and the live block counts as freed
-	// without an event.
+	// Close, loading a state, and the end of the memory of inner free blocks without an event. If OnEvent closes the page
+	// source of inner, Alloc returns memory.ErrClosed, and Resize returns false. If inner returns the address of a live
+	// block, Alloc panics, and the live block counts as freed without an event.
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
 	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
@@ -74,13 +74,13 @@ func (o Op) String() string {
 // again, Alloc panics with a *memory.Misuse; the old block then counts as freed, and the next call works. If inner
 // reports fewer live blocks than the Counter has, Check returns an error.
 //
-// If inner reports statistics that lack some of its blocks, Check returns an error while such a block is live, and
-// InUse may exceed Committed. A slab.Heap lacks the blocks of its Config.Large: Reset leaks them, so use [NewBySize]
-// instead. A tiers.Tag lacks all its blocks unless tiers.Config.Tags is set.
+// If Stats of inner do not count some of its blocks, Check returns an error while such a block is live, and InUse may
+// exceed Committed. A slab.Heap does not count the blocks of its Config.Large. Reset leaks these blocks, so use
+// [NewBySize] instead. A tiers.Tag counts no block unless tiers.Config.Tags is set.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
-// the Counter is closed nevertheless, and another Close tries again to close inner. The same is true if Close of inner
-// panics after it has freed blocks, as Stats of inner show. If it has freed none, nothing has changed. If several
+// the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, the
+// Counter is closed only if Stats of inner show that blocks were freed. If not, nothing has changed. If several
 // Counters share one heap, close the heap and not a Counter. To reset the heap, call Reset of every Counter before the
 // next Alloc: each call resets inner, and so frees the blocks of all Counters.
 //

@@ -11,27 +11,25 @@ import (
 //
 //	f, err := compose.NewFallback(scratch, heap)
 //
-// The parts must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and names
-// the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig, too. First
-// must own all its blocks, which a slab.Heap with Config.Large does not. The range that first owns must contain no
-// block of second.
-//
-// If first owns the address of a block, calls with the block go to first. If not, they go to second. Second therefore
-// refuses a pointer that neither part owns. A block may also be freed directly in its part. Resize does not move a
-// block to the other part.
-//
 // A request of at least one byte goes to second only if the error of first wraps memory.ErrOutOfMemory or
 // memory.ErrTooLarge. Any other error of first is returned, also memory.ErrClosed. If second fails as well, its error
 // is returned.
 //
-// For a block of size 0, a full part may return the end address of its memory. The part does not own this address, but
-// the other part may, so Free would choose the wrong part. Alloc therefore frees a block of size 0 of first that first
-// does not own, and second serves the request. Alloc also frees a block of size 0 of second that first owns. The error
-// is then memory.ErrOutOfMemory.
+// If first owns the address of a block, calls with the block go to first. If not, they go to second. First must
+// therefore own all its blocks, which a slab.Heap with Config.Large does not. The range that first owns must contain no
+// block of second. Second also gets the pointers that neither part owns, and panics if it detects foreign pointers. A
+// block may also be freed directly in its part. Resize does not move a block to the other part.
 //
-// Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the
-// sum of both peaks, is an upper bound. Failures counts the requests that both parts refused with
-// memory.ErrOutOfMemory or memory.ErrTooLarge.
+// For a block of size 0, a full part may return the end address of its memory, which it does not own. Free could then
+// choose the wrong part. If first returns such a block, Alloc frees it, and second serves the request. If first owns
+// the block of size 0 that second returns, Alloc frees this block and fails with memory.ErrOutOfMemory.
+//
+// Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the sum
+// of both peaks, is an upper bound. Failures counts the requests that both parts refused with memory.ErrOutOfMemory or
+// memory.ErrTooLarge.
+//
+// The parts must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and names
+// the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig, too.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one goroutine
 // at a time. Cost: a call of Owns for each call with a block, and for an Alloc of size 0. If first is full, the cost

@@ -21,11 +21,11 @@ import (
 // Each fault is a *memory.Misuse. Blocks that are live or in quarantine are recorded, and so are the last freed blocks
 // (see Config.History). For a recorded block the Misuse names the size and the call sites of the allocation and of the
 // free. A call that detects a fault panics with the Misuse, or passes the Misuse to Config.OnFault. Check and Close
-// return it as an error. In the comments of this package, "reports" means this behavior. If inner or OnFault panics
-// before all damage is reported, the next such call reports the rest.
+// return the Misuse as an error instead. In the comments of the methods, "reports" means this behavior. If inner or
+// OnFault panics before all damage is reported, the next call that reports damage reports the rest.
 //
-// After Close, Alloc fails with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block report a
-// fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after Close.
+// After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block report a
+// fault. If the memory of inner has ended, for example because a manager closed it, the guard behaves as after Close.
 // The guard detects this end only if inner is a memory.Owner: Owns of inner must have changed from true to false for a
 // block that is live or in quarantine. If inner is no Owner, close inner only through its guard: otherwise the guard
 // reads memory that was released.
@@ -67,13 +67,14 @@ type Config struct {
 	// QuarantineBytes, it is not quarantined.
 	QuarantineBytes uintptr
 	// History is the number of freed blocks that stay recorded after they were returned to inner. A double free of a
-	// recorded block is reported with its call sites; a double free of another block is reported as a foreign or
-	// interior pointer. 0 means 1024.
+	// recorded block is reported with the call sites. A double free of another block is reported as a foreign or interior
+	// pointer. 0 means 1024.
 	History int
 	// Frames is the number of callers in a call site, from 1 to 16. 0 means 8.
 	Frames int
-	// OnFault, if not nil, is called with each fault instead of a panic. If OnFault returns, an invalid free is
-	// ignored, and a damaged block is treated as an intact block. OnFault must not use the allocator.
+	// OnFault, if not nil, is called with each fault instead of a panic. Faults that Check and Close find are returned,
+	// and not passed to OnFault. If OnFault returns, an invalid free is ignored, and a damaged block is treated as an
+	// intact block. OnFault must not use the allocator.
 	OnFault func(*memory.Misuse)
 }
 
@@ -117,11 +118,10 @@ func (a *Allocator) Inner() memory.Allocator { return a.inner }
 // Alloc returns a block of size bytes, aligned to al and filled with 0xCD. If size is 0, the block has canaries only.
 // If the error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports damage in it (see
 // [Allocator]), and tries again. If inner returns the address of a block that is live or in quarantine, inner was used
-// or reset without the guard: Alloc reports that. If OnFault returns, Alloc continues and returns the block.
+// or reset without the guard: Alloc reports this fault. If OnFault returns, Alloc continues and returns the block.
 //
-// If the guard is closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign.
-// If the size with the canaries overflows, the error is memory.ErrTooLarge. If inner fails, Alloc returns the error
-// of inner.
+// If the alignment is invalid, the error is memory.ErrAlign. If the size with the canaries overflows, the error is
+// memory.ErrTooLarge. If inner fails, Alloc returns the error of inner.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if a.ended() {
 		return nil, memory.ErrClosed
@@ -345,9 +345,9 @@ func (a *Allocator) Extent() uintptr {
 	return memory.Extent(a.inner)
 }
 
-// If inner is a memory.Owner, Owns returns the result of Owns of inner. If inner is no memory.Owner, Owns reports
-// whether p lies in a block that is live or in quarantine, or in its canaries. The cost is then proportional to the
-// largest number of blocks that were recorded at once. After Close, Owns returns false.
+// Owns returns the result of Owns of inner, if inner is a memory.Owner. If inner is no Owner, Owns reports whether p
+// lies in a block that is live or in quarantine, or in the canaries of such a block. The cost is then proportional to
+// the largest number of blocks that were recorded at once. After Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)
@@ -355,8 +355,8 @@ func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	return a.covering(p) != 0
 }
 
-// SizeOf returns the size in bytes of the live block at p. It is the size to pass to Free. If no live block starts at
-// p, SizeOf reports a fault. If OnFault returns, SizeOf returns 0.
+// SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. If no
+// live block starts at p, SizeOf reports a fault. If OnFault returns, SizeOf returns 0.
 func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 	return a.records[a.find("SizeOf", p, 0)].size
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/findings"
 )
 
-// Check returns the errors in the metadata and the damage to blocks as *memory.Misuse, joined, or nil: at most 32, and
-// the number of the others. Check looks for damage only if the metadata has no errors. If inner is a memory.Checker,
-// the errors of its Check are included. Check does not call OnFault. Check ends even if links form a cycle. Cost:
-// proportional to the blocks and their bytes.
+// Check returns the errors in the metadata, joined into one, or nil. Damage to blocks is included, as a *memory.Misuse
+// for each. After 32 errors Check only counts the others. Check looks for damage only if the metadata has no errors. If
+// inner is a memory.Checker, the errors of its Check are included. Check does not call OnFault. Check ends even if
+// links form a cycle. Cost: proportional to the blocks and their bytes.
 func (a *Allocator) Check() error {
 	a.ended()
 	c := checker{List: findings.List{Of: "guard"}, a: a, seen: make([]uint8, len(a.records))}

@@ -7,14 +7,13 @@ import (
 )
 
 // Reset verifies and frees every block, also the blocks in quarantine. It reports damage. If a report panics, the
-// reported damage is repaired, and no block is freed. After Close, Reset reports a fault. Cost: proportional to the
-// blocks and their bytes.
+// reported damage is repaired, and no block is freed. Cost: proportional to the blocks and their bytes.
 //
-// If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If Reset of
-// inner panics, no block is freed. There is one exception: if Stats of inner then shows that inner has freed some
-// blocks, the guard forgets all blocks. An inner that is also a memory.Owner may have blocks of another allocator,
-// which it does not own: the guard frees these blocks with Free of inner. If inner is no Resetter, the guard frees all
-// blocks with Free of inner: live blocks from the newest on, then the quarantine.
+// If inner is no memory.Resetter, Reset frees all blocks with Free of inner: live blocks from the newest on, then the
+// quarantine. If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If
+// inner is also a memory.Owner, blocks that inner does not own are freed with Free of inner. An example are blocks of
+// Config.Large of a slab.Heap. If Reset of inner panics, no block is freed. There is one exception: if Stats of inner
+// then show that inner has freed some blocks, the guard forgets all blocks.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})

@@ -102,7 +102,7 @@ func (a *Allocator) Quarantined() uintptr {
 	return a.held
 }
 
-// Flush verifies every block in quarantine, returns it to inner and reports damage. After Close, Flush does nothing.
+// Flush verifies the blocks in quarantine, returns them to inner and reports damage. After Close, Flush does nothing.
 func (a *Allocator) Flush() {
 	a.owner.Touch()
 	if !a.ended() {

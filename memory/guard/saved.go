@@ -35,8 +35,9 @@ func (a *Allocator) States(yield func(save.State) bool) {
 // SaveState saves the inner allocator, the statistics, and the records of all blocks: live, in quarantine or freed.
 // After a load, canaries and patterns are verified as before, and reports name the call sites of the saved records.
 // Inner is saved by the guard: do not add inner to the Set. Do not pass a guard to [save.Metadata], which does not save
-// canaries. If a block lies outside of the range from Base to Base+Extent, saving fails with an error that wraps
-// memory.ErrConfig. After Close, saving and loading fail with an error that wraps memory.ErrClosed.
+// canaries. If inner cannot be saved, saving and loading fail with the error of [Allocator.CanSave]. If a block lies
+// outside of the range from Base to Base+Extent, saving fails with an error that wraps memory.ErrConfig. After Close,
+// saving and loading fail with an error that wraps memory.ErrClosed.
 func (a *Allocator) SaveState(c *save.Coder) {
 	if !c.Loading() && a.ended() || a.closed {
 		c.Fail(memory.ErrClosed)
@@ -134,7 +135,7 @@ var errStomp = fmt.Errorf("guard: a Stomp cannot be saved: its freed blocks have
 // CanSave returns an error that wraps memory.ErrConfig, because a Stomp cannot be saved: see [Stomp.SaveState].
 func (s *Stomp) CanSave() error { return errStomp }
 
-// SaveState always fails with an error that wraps that of CanSave. Loading would have to commit the pages of freed
-// blocks again, and their dangling pointers would no longer fault. To save a game with a Stomp, do not add the Stomp
-// to the Set.
+// SaveState always fails with an error that wraps the error of CanSave. Loading would have to commit the pages of freed
+// blocks again, and dangling pointers to these blocks would no longer fault. To save a game with a Stomp, do not add
+// the Stomp to the Set.
 func (s *Stomp) SaveState(c *save.Coder) { c.Fail(errStomp) }

@@ -2,10 +2,10 @@ package guard
 
 import "github.com/strata-go/strata/memory"
 
-// Stats returns the statistics. InUse counts canaries; blocks in quarantine are not in use. InUse also counts blocks
-// that inner has from another allocator, such as Config.Large of a slab.Heap, but Committed does not. The counters and
-// Peak are those of the guard, and exact. If inner is a memory.StatsReporter, Reserved, Committed and Free are those of
-// inner, and LargestFree is that of inner less two canaries, at least 0.
+// Stats returns the statistics. InUse includes canaries. Blocks in quarantine are not in use. InUse also counts blocks
+// that inner has from another allocator, such as Config.Large of a slab.Heap. Committed does not count these blocks.
+// The guard keeps its own counters and Peak, which are exact. If inner is a memory.StatsReporter, Reserved, Committed
+// and Free are copied from Stats of inner. LargestFree is LargestFree of inner less two canaries, at least 0.
 //
 // If inner is no memory.StatsReporter, Free and LargestFree are 0. Committed is the number of bytes in blocks and in
 // quarantine, and Reserved is the larger of Peak and Committed. After Close Committed and Reserved are 0.

@@ -36,9 +36,8 @@ import (
 // costs two system calls and, on Linux, two of the 65,530 mappings of a process. A Stomp is therefore for tests and
 // for one suspected type, not for a whole game.
 //
-// Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after its source has
-// ended, Alloc fails with memory.ErrClosed; SizeOf, and a Free or FreeAny of a block, panic with a
-// *memory.Misuse.
+// Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after the source has ended,
+// Alloc and Trim fail with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block, panic with a *memory.Misuse.
 type Stomp struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -93,8 +92,8 @@ type StompConfig struct {
 }
 
 // NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a
-// field is out of range, or src is a nil pointer of its type, the error wraps memory.ErrConfig. If src fails, the error
-// wraps that of src.
+// field is out of range, or src is an interface with a nil pointer, the error wraps memory.ErrConfig. If src fails, the
+// error wraps the error of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	src = cmp.Or(src, page.Default())
 	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp())
@@ -134,10 +133,10 @@ func defaultStomp() uintptr {
 }
 
 // Alloc returns a block of size bytes, aligned to al, on its own pages and filled with 0xCD. If size is 0, the block
-// has pages and an address, but no bytes. If the Stomp is closed, the error is memory.ErrClosed. If the alignment is
-// invalid, the error is memory.ErrAlign. If the block would not even fit an empty reservation, the error is
-// memory.ErrTooLarge. If StompConfig.Blocks or the free part of the reservation is exhausted, the error wraps
-// memory.ErrOutOfMemory. If the source fails, the error wraps that of the source.
+// has pages and an address, but no bytes. If the alignment is invalid, the error is memory.ErrAlign. If the block would
+// not even fit an empty reservation, the error is memory.ErrTooLarge. If StompConfig.Blocks or the free part of the
+// reservation is exhausted, the error wraps memory.ErrOutOfMemory. If the source fails, the error wraps the source's
+// error.
 //
 // The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks. If it calls
 // Alloc, that call panics with a *memory.Misuse. Cost: a system call and a stack trace.

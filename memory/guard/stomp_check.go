@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Check returns the errors in the metadata, and damage to blocks as *memory.Misuse, or nil. Check looks for damage
-// only if the metadata has no errors. After Close it returns nil. Cost: proportional to the places, and to the bytes
-// of their canaries.
+// Check returns the errors in the metadata, joined into one, or nil. Damage to live blocks is included, as a
+// *memory.Misuse for each. Check looks for damage only if the metadata has no errors. After Close it returns nil. Cost:
+// proportional to the places, and to the bytes of their canaries.
 func (s *Stomp) Check() error {
 	if s.gone {
 		return nil

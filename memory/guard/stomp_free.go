@@ -129,9 +129,8 @@ func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p
 // blocks that were live. Another Close tries again to return them.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
-// Trim offers the source again the pages that it refused (see [Stomp.Kept]). If the source refuses again, Trim
-// returns the errors, joined. After Close, or if the source has ended or ends during Trim, the error is
-// memory.ErrClosed.
+// Trim tries again to return the pages that the source refused to take back (see [Stomp.Kept]). If the source refuses
+// again, Trim returns the errors, joined. If the source ends during Trim, the error is memory.ErrClosed.
 func (s *Stomp) Trim() error {
 	if s.gone {
 		return memory.ErrClosed
@@ -179,10 +178,10 @@ func (s *Stomp) Stats() memory.Stats {
 
 // Close verifies every block and releases the memory. The error of Close joins a *LeakError if blocks are live, a
 // *memory.Misuse for each damaged live block, and the errors of the source. Even if Close returns an error, the
-// allocator is closed, and another Close tries again to release the memory. After the memory is released, another
-// Close does nothing. If Close is called within an Alloc that commits, as from page.Limit.OnSoft, it closes the
-// allocator, but returns an error and releases nothing. If the source panics, Close panics with the same value, and the
-// next Close returns the errors that this one has found.
+// allocator is closed, and another Close tries again to release the memory. After the memory is released, another Close
+// does nothing. If the function of page.Limit.OnSoft calls Close during an Alloc, Close closes the allocator, but
+// returns an error and releases nothing. If the source panics, Close panics with the same value, and the next Close
+// returns the errors that this one has found.
 func (s *Stomp) Close() error {
 	if !s.gone {
 		s.found = s.abandon()
