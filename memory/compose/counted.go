@@ -268,7 +268,7 @@ func (c *counted) freed(p unsafe.Pointer) {
 	}
 }
 
-// Generation is that of inner. Any goroutine may call it.
+// Generation returns Generation of inner, or 0 if inner does not have this method. Any goroutine may call it.
 func (c *counted) Generation(p unsafe.Pointer) uint32 { return c.in.generation(p) }
 
 func (c *counted) SizeOf(p unsafe.Pointer) uintptr {

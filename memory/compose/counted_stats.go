@@ -35,7 +35,8 @@ func (c *counted) innerEnded() bool {
 	return s.Reserved == 0 && s.Live == 0 && s.InUse == 0
 }
 
-// Owns probes the table, asks inner, or, if inner cannot tell, visits all blocks.
+// Owns reports whether p is the start of a live block, or lies in memory that inner owns. If inner is no memory.Owner,
+// Owns visits all blocks and reports whether p lies in one of them.
 func (c *counted) Owns(p unsafe.Pointer) bool {
 	if c.ended() || p == nil {
 		return false
@@ -70,7 +71,8 @@ func (c *counted) forget() {
 	c.witness = nil
 }
 
-// Reset changes nothing here if inner panics, as in a hook, before it has freed a block.
+// Reset calls Reset of inner and counts all blocks as freed. If Reset of inner panics before it has freed a block, for
+// example in a hook, the blocks stay live.
 func (c *counted) Reset() {
 	c.enter("Reset", nil, 0)
 	c.report(Event{Op: Emptied, Size: uintptr(c.blocks.sum)})
@@ -134,7 +136,7 @@ func (c *counted) Stats() memory.Stats {
 	return s
 }
 
-// Check verifies the invariants above the type, and inner. Cost: proportional to the blocks.
+// Check verifies the table, the counters, and inner if inner is a memory.Checker. Cost: proportional to the blocks.
 func (c *counted) Check() error {
 	ended := c.ended()
 	errs := []error{c.blocks.check()}

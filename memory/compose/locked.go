@@ -89,7 +89,7 @@ func (l *locked) Extent() uintptr {
 	return memory.Extent(l.in.Allocator)
 }
 
-// Generation takes no lock: any goroutine may call that of a part at any time.
+// Generation calls Generation of inner without the lock: any goroutine may call that method at any time.
 func (l *locked) Generation(p unsafe.Pointer) uint32 { return l.in.generation(p) }
 
 func (l *locked) Reset() {

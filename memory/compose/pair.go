@@ -74,7 +74,8 @@ func (c *pair) SizeOf(p unsafe.Pointer) uintptr {
 	return c.parts[c.of("SizeOf", p, 0)].sizer.SizeOf(p)
 }
 
-// Generation is that of the part that p belongs to; the other one returns 0. Any goroutine may call it.
+// Generation returns Generation of the part to which p belongs: Generation of the other part is 0. Any goroutine may
+// call it.
 func (c *pair) Generation(p unsafe.Pointer) uint32 {
 	return c.parts[0].generation(p) + c.parts[1].generation(p)
 }
@@ -83,7 +84,8 @@ func (c *pair) Owns(p unsafe.Pointer) bool {
 	return !c.closed && (c.parts[0].owner.Owns(p) || c.parts[1].owner.Owns(p))
 }
 
-// Reset resets the first part first. If the second panics, the first is reset; another Reset completes.
+// Reset resets the first part, then the second. If Reset of the second part panics, the first part is reset already.
+// Another Reset then resets both.
 func (c *pair) Reset() {
 	c.open("Reset", nil, 0)
 	for i := range c.parts {
@@ -91,7 +93,7 @@ func (c *pair) Reset() {
 	}
 }
 
-// Trim trims both parts, also if the first fails.
+// Trim trims both parts, also if the first fails, and joins the errors.
 func (c *pair) Trim() error {
 	if c.closed {
 		return memory.ErrClosed

@@ -62,7 +62,7 @@ func (c *pair) CanSave() error {
 	return nil
 }
 
-// SaveState saves both parts.
+// SaveState saves both parts. After Close it fails with memory.ErrClosed.
 func (c *pair) SaveState(s *save.Coder) {
 	if c.closed {
 		s.Fail(memory.ErrClosed)
@@ -86,7 +86,7 @@ func (l *locked) CanSave() error {
 	return l.in.canSave("inner")
 }
 
-// SaveState saves inner under the mutex.
+// SaveState saves inner with the mutex locked.
 func (l *locked) SaveState(c *save.Coder) {
 	defer l.enter().Unlock()
 	l.in.saveState(c, "inner")

@@ -23,9 +23,9 @@ func (d Dropped) String() string {
 	return fmt.Sprintf("page: %d bytes of address space were reserved and never closed, by %s", d.Bytes, d.Site)
 }
 
-// OnDropped sets the function that is called for each [Dropped] Prefix. Several goroutines of the runtime may call f
-// at the same time. The new function replaces the previous one. If f is nil, OnDropped restores the default
-// function: it prints a line on standard error.
+// OnDropped sets the function that is called for each [Dropped] Prefix. Several goroutines of the runtime may call f at
+// the same time. The new function replaces the previous one. If f is nil, OnDropped restores the default function,
+// which prints a line on standard error.
 //
 // Only builds with -tags memdebug or -race detect dropped Prefixes, at the cost of a stack trace for each Prefix. A
 // Prefix is reported some time after it became garbage. A Prefix that is still reachable when the program ends is not

@@ -24,9 +24,9 @@ type Granted struct {
 	Touched   uint64 // bytes that Commit accessed page by page, because the kernel could not fault them in
 }
 
-// GrantedBy returns on how many bytes the [Options] of src had an effect, such as huge pages. The options may be those
-// of a source below src (see [Layered]). The counts are 0 for a source without options, for [Heap] and for a closed
-// Carve. GrantedBy is safe for concurrent use if the Under methods of the sources are.
+// GrantedBy returns the number of bytes on which each of the [Options] of src had an effect. If src passes calls on to
+// a source with options (see [Layered]), the counts are of that source. The counts are 0 for a source without options,
+// for [Heap] and for a closed Carve. GrantedBy is safe for concurrent use if the Under methods of the sources are.
 func GrantedBy(src Source) Granted {
 	if s, ok := first[interface{ Granted() Granted }](src); ok {
 		return s.Granted()

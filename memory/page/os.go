@@ -32,7 +32,7 @@ func pretended() uintptr {
 	return uintptr(n)
 }
 
-// PageSize returns the system's page size, or a Granule if that is larger.
+// PageSize returns the system's page size in bytes, or Granule if the pages are smaller.
 func (s *osSource) PageSize() uintptr { return s.page }
 
 type osSource struct {
@@ -46,12 +46,13 @@ type osSource struct {
 // mapsMemory distinguishes the source from those that only pass calls on, for NewTable.
 func (s *osSource) mapsMemory() {}
 
-// Granted returns the effects of the options.
+// Granted returns the numbers of bytes on which the options had an effect since the source was made.
 func (s *osSource) Granted() Granted {
 	return Granted{Huge: s.got.huge.Load(), Populated: s.got.populated.Load(), Touched: s.got.touched.Load()}
 }
 
-// AheadTo returns 2 MiB with HugePages: a page that is not wholly committed is no huge page.
+// AheadTo returns 2 MiB if Options.HugePages is set, because a page that is only partly committed is no huge page.
+// Otherwise it returns 0.
 func (s *osSource) AheadTo() uintptr {
 	if s.opt.HugePages {
 		return hugePage

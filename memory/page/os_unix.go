@@ -58,8 +58,9 @@ func (s *osSource) Commit(m Memory, off, size uintptr) error {
 	return nil
 }
 
-// Decommit leaves a hole accessible if the system can return its memory that way. Commit of such a hole is a call of 0.4
-// µs that changes nothing. Commit does not know which way was taken, so both may be mixed.
+// Decommit returns the memory of whole pages to the system. It zeroes granules that share a page with others. If m
+// permits accessible holes and the system can discard pages, the pages stay accessible. If not, they become
+// inaccessible. Commit works after both. After a discard it is a call of 0.4 µs that changes nothing.
 func (s *osSource) Decommit(m Memory, off, size uintptr) error {
 	checkRange("Decommit", m, off, size)
 	end := max(off+size, m.open-min(m.open, uintptr(m.Base)))
