@@ -13,9 +13,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write after the block and
-// its padding, or through a dangling pointer to a freed block, faults at once in the line of the access. Canaries
-// show a write only later, and no read.
+// A Stomp gives every block its own pages, with inaccessible pages around them. An access after the block and its
+// padding faults at once, in the line of the access. So does an access through a dangling pointer to a freed block.
+// Canaries show only writes, and only later.
 //
 //	place                                                 place
 //	  | no access | no access ... FD FD | block          | no access | ...
@@ -26,11 +26,11 @@ import (
 //
 // The pages of a freed block are returned to the source at once. If the source refuses to take them back, they stay
 // accessible (see [Stomp.Kept]). The place of a freed block, its address range, stays vacant as long as possible, so
-// that dangling pointers fault. Alloc reuses a vacant place only if a new place does not fit the reservation or exceeds
-// StompConfig.Blocks. The vacant place must be at least as large as the block; a place with refused pages must have as
-// many pages as the block needs. If no vacant place fits, Alloc removes the vacant places after the last place that is
-// live or has refused pages, and makes a new place there. If memory is the Go heap (-race, -asan, the browser), no
-// access faults, but the canaries and all other checks work.
+// that dangling pointers fault. Alloc makes a new place as long as the reservation and StompConfig.Blocks allow it.
+// Then Alloc reuses the smallest vacant place that is large enough. A place with refused pages must have exactly as
+// many pages as the block needs. If no vacant place fits, Alloc replaces the vacant places at the end of the used
+// addresses by a new place. If memory is the Go heap (-race, -asan, the browser), no access faults, but the canaries
+// and all other checks work.
 //
 // A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
 // costs two system calls and, on Linux, two of the 65,530 mappings of a process. A Stomp is therefore for tests and

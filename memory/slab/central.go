@@ -18,10 +18,10 @@ import (
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
 // Central or any of its Caches. Such a block must not be passed to a method of the Heap.
 //
-// The function of [page.Limit.OnSoft] runs with the lock held if a commit of the heap calls it. It must then not call
-// the Central or a Cache. The lock does not protect against the end of the page source. Before you close the source,
-// for example a manager or a [page.Carve], stop the goroutines that use the Central or a Cache. They would fault when
-// they access their blocks.
+// If the page source or Config.Large calls a function during a call of the heap, such as the function of
+// [page.Limit.OnSoft], the lock is held. This function must not call the Central or a Cache. The lock does not protect
+// against the end of the page source. Before you close the source, for example a manager or a [page.Carve], stop the
+// goroutines that use the Central or a Cache. They would fault when they access their blocks.
 type Central struct {
 	// Invariant, verified by Check besides those of Heap: caches is not negative.
 
