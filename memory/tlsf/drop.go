@@ -49,7 +49,8 @@ func (h *Heap) TrimStep(most uintptr) (uintptr, error) {
 	return n, nil
 }
 
-// TakePeak returns the highest InUse of Stats since the last TakePeak, or since New. It does not change Peak of Stats.
+// TakePeak returns the highest InUse of Stats, in bytes, since the last TakePeak or since New. It does not change Peak
+// of Stats.
 func (h *Heap) TakePeak() uintptr { return h.grain.Bytes(uint32(h.counts.TakePeak())) }
 
 // dropped returns the bytes of all pools that TrimStep has returned and that were not committed again.
