@@ -89,8 +89,8 @@ type Config struct {
 	// Reserve is rounded up to a size of the ladder. If the system refuses the reservation or its metadata, New halves
 	// the reservation, down to 16 KiB. Of a halved reservation, only the largest size of the ladder that fits is used.
 	Reserve uintptr
-	// MinBlock is the size of the smallest block in bytes, and the unit of all block sizes: a power of two from 8 to
-	// 16 KiB. 0 means 256. The metadata takes 12 bytes for each unit of the reservation.
+	// MinBlock is the size of the smallest block, and the unit of all block sizes: a power of two from 8 bytes to 16 KiB.
+	// 0 means 256 bytes. The metadata takes 12 bytes for each unit of the reservation.
 	MinBlock uintptr
 	// System is the ladder of block sizes. The zero value is Binary.
 	System System

@@ -8,20 +8,21 @@ import (
 )
 
 // NewBySize returns an allocator that serves requests of up to limit bytes from small and all others from large. If
-// limit is 0, small serves requests of size 0 only. The parts must have Owns, Stats, Check and Close. If a method is
-// missing, the error wraps memory.ErrConfig and names the method. If a part is nil, or one allocator is passed as
-// both parts, the error wraps memory.ErrConfig, too.
+// limit is 0, small serves requests of size 0 only. If a part is full, the other part does not serve its requests: use
+// [NewFallback] for that.
 //
 // The size that is passed to Free and Resize selects the part. If the size is on the wrong side of limit, the wrong
 // part gets the pointer. This part panics if it detects foreign pointers. FreeAny and SizeOf call Owns of small to
 // select the part. Small must therefore own all its blocks, which a slab.Heap with Config.Large does not. The range
 // that small owns must contain no block of large. If the old and the new size are on different sides of limit, Resize
-// checks only the block and its old size, and returns false. If a part is full, the other part does not serve its
-// requests: use [NewFallback] for that.
+// checks only the block and its old size, and returns false.
 //
 // Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the sum
-// of both peaks, is an upper bound. If LargestFree of large exceeds limit, it is the result. If not, the result is
+// of both peaks, is an upper bound. LargestFree is LargestFree of large, if that exceeds limit. If not, it is
 // LargestFree of small, at most limit.
+//
+// The parts must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and names
+// the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig, too.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
 // goroutine at a time. Cost: a comparison for each call, and an Owns for each call of FreeAny and SizeOf.

@@ -65,9 +65,9 @@ type Config struct {
 	Reserve uintptr
 	// Policy selects the free run that serves a request, among those that are large enough.
 	Policy Policy
-	// Granule is the unit of block sizes and offsets in bytes: a power of two from 8 to 16,384. 0 means 64, a cache
-	// line, so that no two blocks share a cache line. The size of every block is rounded up to a multiple of Granule.
-	// The metadata takes 4 bytes for each reserved granule.
+	// Granule is the unit of block sizes and offsets: a power of two from 8 bytes to 16 KiB. 0 means 64 bytes, a cache
+	// line, so that no two blocks share a cache line. The size of every block is rounded up to a multiple of Granule. The
+	// metadata takes 4 bytes for each reserved granule.
 	Granule uintptr
 }
 

@@ -94,10 +94,10 @@ type Config struct {
 	// GiB. If the system refuses the addresses or the metadata, New halves Reserve until the system agrees, but not
 	// below Step.
 	Reserve uintptr
-	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
+	// Granule is the unit of block sizes and offsets: a power of two from 16 bytes to 64 KiB. 0 means 256 bytes, which
 	// suits blocks above 4 KiB. Every block is rounded up to a multiple of Granule. Use 16 for many small blocks. The
-	// metadata takes 4 bytes per granule committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above
-	// Granule can leave a free gap before the block.
+	// metadata takes 4 bytes per granule committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above Granule
+	// can leave a free gap before the block.
 	Granule uintptr
 	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool or a budget has fewer bytes
 	// left, all of them are committed. If the page source refuses a step, only the bytes that are needed are committed.

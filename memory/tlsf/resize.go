@@ -9,9 +9,9 @@ import (
 // Resize changes the size in bytes of a live block in place and reports whether it succeeded. Shrinking always
 // succeeds. Growing beyond the last granule needs memory after the block: a free block, memory that TrimStep has
 // returned, or the end of the pool. A block that waits because of Config.QuickBytes does not count as free. If the
-// memory is not committed, Resize commits it. If Resize returns false, the block is unchanged, but memory may have
-// been committed. New bytes are not zeroed. If p is nil or not the start of a live block, or if oldSize is wrong,
-// Resize panics with a *memory.Misuse.
+// memory is not committed, Resize commits it. If Resize returns false, the block is unchanged, but memory may have been
+// committed. If a source ends during the commit, the heap is closed and Resize returns false. New bytes are not zeroed.
+// If p is nil or not the start of a live block, or if oldSize is wrong, Resize panics with a *memory.Misuse.
 //
 // For up to 16 blocks that have grown, the free memory after each block is kept for further growth of this block.
 // Another request uses this memory only if no other free block is large enough. If Resize returns false, an Alloc of
