@@ -34,9 +34,9 @@ const (
 // call of SaveState.
 //
 // The values of one call are padded as a whole with zeros, to a multiple of 8 bytes. After the first error of a pass no
-// method reads or writes data of the State. Methods that return a number then return 0, except in the pass that counts
-// bytes: in it they always return their argument. A State may go on after an error, but must test [Coder.Failed] before
-// it changes something.
+// method reads or writes data of the State. Methods that return a number then return 0. But in the pass that counts
+// bytes, these methods always return their argument. A State may go on after an error, but must test [Coder.Failed]
+// before it changes something.
 type Coder struct {
 	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
 
@@ -82,18 +82,20 @@ type label struct {
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
 // Fitting reports whether this is a fitting pass: a pass before loading. It returns true after an error, too. In this
-// pass the State compares its layout with what was saved. It also commits the memory and reserves the capacity that
+// pass the State compares its layout with the saved one. It also commits the memory and reserves the capacity that
 // loading needs, so that loading from a slot cannot fail. The State must test [Coder.Failed] first, and must change
-// nothing else: what it commits must not be used before the loading pass. A page.Prefix does all that, see
-// page.Prefix.Fit. The pass may run several times, see [Coder.Commit], and a loading pass need not follow.
+// nothing else. It must not use the committed memory before the loading pass. page.Prefix.Fit does all that for a
+// page.Prefix. The pass may run several times, see [Coder.Commit], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Commit demands one more fitting pass over all States. A State must call Commit in a fitting pass before it commits
-// memory. page.Prefix.Fit calls it itself. Committing may call functions of the program, and these may decommit memory
-// of another State. If Commit is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory.
+// memory. page.Prefix.Fit calls Commit itself. Committing may call functions of the program, and these may decommit
+// memory of another State. If Commit is called in four fitting passes of one load, the load fails with an error that
+// wraps memory.ErrOutOfMemory.
 //
-// The Set calls the function rest at the end of the load or of [Set.Verify], even if it has failed or panicked. rest must
-// decommit what the load did not use. It must not call the Set, and may be nil. In other passes Commit has no effect.
+// The Set calls the function rest at the end of the load or of [Set.Verify], also after an error or a panic. rest must
+// decommit the memory that the load did not use. It must not call the Set, and may be nil. In other passes Commit has
+// no effect.
 func (c *Coder) Commit(rest func()) {
 	if c.pass != fitting {
 		return
@@ -112,13 +114,13 @@ func (c *Coder) Scanning() bool { return c.pass == scanning }
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
-// addresses. Types that it visits should have no padding: Go does not define those bytes, and equal values may
+// addresses. Types that the State visits should have no padding: Go does not define those bytes, and equal values may
 // differ in them. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
-// Whole reports whether a State should copy a span of total bytes at once, if live of these bytes are in use. Whole
-// returns true if at least two-thirds are live, because one copy is faster than a copy of each block. So the copy has
-// at most one and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
+// Whole reports whether a State should copy a span of memory at once. total is the size of the span in bytes. live is
+// the number of its bytes that are in use. Whole returns true if at least two-thirds are in use, because one copy is
+// faster than a copy of each block. If [Coder.Canonical] returns true, Whole returns false.
 func (c *Coder) Whole(live, total uintptr) bool {
 	return !c.canonical && 3*uint64(live) >= 2*uint64(total)
 }
@@ -139,10 +141,11 @@ func (c *Coder) Fail(err error) {
 	}
 }
 
-// Busy makes the pass fail with an error that wraps [ErrBusy]. what names the thing that is open, such as a query.
+// Busy calls [Coder.Fail] with an error that wraps [ErrBusy]. what names the thing that is open, such as a query.
 func (c *Coder) Busy(what string) { c.Fail(fmt.Errorf("%w: %s", ErrBusy, what)) }
 
-// Differs makes the pass fail with an error that wraps [ErrLayout]. Its text is formatted as by [fmt.Sprintf].
+// Differs calls [Coder.Fail] with an error that wraps [ErrLayout]. The text of the error is formatted as by
+// [fmt.Sprintf].
 func (c *Coder) Differs(format string, args ...any) {
 	c.Fail(fmt.Errorf("%w: %s", ErrLayout, fmt.Sprintf(format, args...)))
 }

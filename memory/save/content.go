@@ -51,8 +51,8 @@ func (c *Coder) BeginOwnContent() bool {
 	return begun
 }
 
-// EndContent ends the contents that [Coder.BeginContent] or [Coder.BeginOwnContent] began. Call it only if that
-// returned true.
+// EndContent ends the contents that [Coder.BeginContent] or [Coder.BeginOwnContent] began. Call EndContent only if the
+// other method returned true.
 func (c *Coder) EndContent() {
 	n := uint64(c.at - c.content - 8)
 	c.endLength(c.opened, int(n))
@@ -98,7 +98,8 @@ func (c *Coder) endLength(i, n int) {
 //
 // If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all slots up to that one. When the
 // state is loaded, Slots ignores bits and loads the slots that were saved. If one of them is not below end, the loading
-// pass fails, and for a file the fitting pass. In a part of [Metadata] Slots visits slots only in debug builds.
+// pass fails with an error that wraps [ErrLayout]. For a file the fitting pass fails already. In a part of [Metadata]
+// Slots visits slots only in debug builds.
 func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
 	if c.bare && !invariant.Debug {
 		return

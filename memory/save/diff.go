@@ -17,8 +17,8 @@ type Piece struct {
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 
-	// Contents is true for the contents of blocks: see Coder.BeginContent. Their Path ends with "contents", as does the
-	// Path of a call of Coder.Rows with this name.
+	// Contents is true for the contents of blocks: see Coder.BeginContent. Path then ends with "contents". A call of
+	// Coder.Rows may have this name, too.
 	Contents bool
 
 	name string // of the call of Coder.Rows, which ends Path; "" for other pieces
@@ -101,8 +101,8 @@ func (d Difference) String() string {
 
 // Diff returns the first difference of two states, in the order of the parts. differ is false if the states are equal.
 // Contents of blocks have unknown types. If they differ, Diff looks for a later value of a known type that differs, and
-// returns that instead. This search ends at the first [Piece] of a
-// whose Path or Size differs in b.
+// returns that value instead. This search ends at the first [Piece] of a whose Path or Size differs in b. If it finds
+// no value, Diff returns the difference of the contents.
 //
 // Use slots of [Set.NewCanonical], because others may differ in old bytes of free blocks. The errors are those of
 // [Set.Scan]. Diff allocates.
@@ -113,8 +113,8 @@ func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	return Diff(a, b)
 }
 
-// Diff is [Set.Diff] for slots of two Sets with equal parts, such as those of two games. For a nil slot the error is
-// [ErrForeign].
+// Diff is [Set.Diff] for slots of two Sets with equal parts, for example the Sets of two games. For a nil slot the
+// error is [ErrForeign].
 func Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	if a == nil || b == nil || a.set == nil || b.set == nil {
 		return d, false, ErrForeign

@@ -9,13 +9,13 @@ import (
 
 var (
 	// ErrBusy is wrapped by the errors of a Set while a part is in use. Examples are an open query of a world and an
-	// open frame of a manager. The error names what is open. Methods that call SaveState also fail with it during
-	// another such call, for example in a State or in the yield of Scan.
+	// open frame of a manager. The error names the open thing. A method that calls SaveState also fails with ErrBusy if
+	// a State or the yield of Scan calls it.
 	ErrBusy = errors.New("save: busy")
 
-	// ErrLayout is wrapped by the errors of Load, Read, Verify, Scan and Diff if the parts do not fit what was saved.
+	// ErrLayout is wrapped by the errors of Load, Read, Verify, Scan and Diff if the parts do not fit the saved state.
 	// Examples are another capacity, another type, and a level that has ended. Save returns such an error if a State
-	// visits more or fewer bytes than in the pass that counts bytes. The error names what differs.
+	// visits more or fewer bytes than in the pass that counts bytes. The error names the difference.
 	ErrLayout = errors.New("save: the layout differs")
 
 	// ErrPortable is wrapped by the errors of Portable, Write, Read and Verify if a part of the Set cannot be in a

@@ -30,9 +30,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Write writes the present state to out. This and other processes can read it, on every little-endian system: see
-// [Set.Portable]. The file contains the names of the parts and a description of each type, so that [Set.Read] can
-// convert values whose type has changed since.
+// Write writes the present state to out, as a file. This and other processes can read the file, on every little-endian
+// system: see [Set.Portable]. The file contains the names of the parts and a description of each type, so that
+// [Set.Read] can convert values whose type has changed since.
 //
 // The error wraps [ErrUnsealed], [ErrPortable], the error of out, [io.ErrShortWrite], or the error of a part, such as
 // [ErrBusy], with the part's name. After an error of out or io.ErrShortWrite, out may have the beginning of the file:

@@ -22,7 +22,7 @@ import (
 //
 // The error wraps one of these:
 //   - [ErrUnsealed], [ErrPortable], or the error of in
-//   - [ErrFile]: the file is of another version or truncated, is followed by other bytes, or a bit differs
+//   - [ErrFile]: the file is damaged or truncated, is of another version, or is followed by other bytes
 //   - [layout.ErrMigration]: m gives a part, a field or a type of the file a name that the program lacks, or gives two
 //     parts or two fields one name
 //   - [layout.ErrMigration]: m converts a type that the program lacks, or drops a relation
@@ -30,12 +30,12 @@ import (
 //   - [ErrLayout]: a function of m or a [RowChecker] refuses a value
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
-// Read first checks the whole file, and then loads the parts. The check does not interpret streams (see [Coder.Stream]),
-// such as that of an ecs.World. If it fails, all is as before: see [Set.Load]. If the loading fails, Read restores all
-// values from a copy. The copy has the form of a file, so data that files do not contain is lost, such as the ticks of
-// a world. If the restoring fails too, for example because memory is short, the error joins both errors, and the state
-// is undefined. If a function of m or a State panics while parts are loaded, Read restores nothing. Read allocates Go
-// memory for the whole file and for the copy.
+// Read first checks the whole file, and then loads the parts. The check does not interpret streams (see
+// [Coder.Stream]), such as that of an ecs.World. If the check fails, Read leaves the Set as a failed [Set.Load] does.
+// If the loading fails, Read restores all values from a copy. The copy has the form of a file, so data that files do
+// not contain is lost, such as the ticks of a world. If the restoring fails too, for example because memory is short,
+// the error joins both errors, and the state is undefined. If a function of m or a State panics while parts are loaded,
+// Read restores nothing. Read allocates Go memory for the whole file and for the copy.
 //
 // A successful Read invalidates earlier addresses of blocks, handles and entities of the parts in the file. A Read that
 // has restored the values invalidates only addresses of blocks. A Read whose check has failed invalidates nothing, and
@@ -67,9 +67,9 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	return err
 }
 
-// Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. It does not find errors that
-// occur only while Read copies or loads a part, such as those in the data of an ecs.World. Verify leaves all parts of
-// the Set as a failed [Set.Load] leaves them. It calls the functions of m.
+// Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. Verify does not find errors
+// that occur only while Read makes its copy or loads a part, such as errors in the data of an ecs.World. It leaves all
+// parts of the Set as a failed [Set.Load] leaves them. Verify calls the functions of m.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err != nil {

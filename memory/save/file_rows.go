@@ -46,9 +46,9 @@ func fileType[T any](c *Coder) reflect.Type {
 	return reflect.TypeFor[T]()
 }
 
-// Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], while they read the file. It returns
-// an empty one if they got nil, and while a failed Read restores the former state. In passes that write a file or a
-// copy of the present state, and in all passes for a [Slot], Migration returns nil.
+// Migration returns the Migration of [Set.Read] or [Set.Verify] while they read the file. If they got nil, Migration
+// returns an empty one. It also returns an empty one while a failed Read restores the former state. In all other passes
+// Migration returns nil: in those that write a file or a copy of the present state, and in those for a [Slot].
 func (c *Coder) Migration() *layout.Migration {
 	if c.file == nil {
 		return nil
@@ -252,10 +252,10 @@ func (f *file) translate(t reflect.Type, p unsafe.Pointer) {
 	}
 }
 
-// Stream saves or loads data that has its own format, such as that of ecs.World. If a file is written, Stream calls
-// write. In the loading pass it calls read with exactly the bytes that write wrote. read need not read all of them. In
-// the fitting pass Stream calls neither. Their errors make the pass fail. If [Coder.Portable] returns false, the pass
-// fails with an error that wraps [ErrPortable].
+// Stream saves or loads data that has its own format, such as the data of an ecs.World. When a file is written, Stream
+// calls write. In the loading pass Stream calls read with exactly the bytes that write wrote. read need not read all of
+// them. In the fitting pass Stream calls neither function. If the function that it calls returns an error, the pass
+// fails. If [Coder.Portable] returns false, the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) {
 	if c.file == nil {
 		c.Fail(errBlocks)

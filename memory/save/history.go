@@ -43,13 +43,13 @@ func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 	return &History{set: set, mem: mem, all: make([]moment, most)}, nil
 }
 
-// Save saves the present state under a tick. If the tick is not above that of the newest state, the error wraps
+// Save saves the present state under a tick. If the tick is not above the newest tick, the error wraps
 // memory.ErrConfig. After Load of an older state, call [History.DropAfter] before Save.
 //
 // Save drops the oldest state if the History has as many states as NewHistory allows. It drops further old states if it
 // needs their space. If the state alone is larger than the memory of the History, the error is a *memory.Exhausted with
-// the bytes that are needed. The other errors are those of [Set.Save]. If the error wraps [ErrLayout], states may have
-// been dropped. After other errors none are. Save allocates no more than Set.Save.
+// the bytes that are needed. The other errors are those of [Set.Save]. If the error wraps [ErrLayout], old states may
+// have been dropped. After other errors all states are kept. For allocations see Set.Save.
 func (h *History) Save(tick uint64) error {
 	if newest, ok := h.Newest(); ok && tick <= newest {
 		return fmt.Errorf("save: history: tick %d after tick %d: %w", tick, newest, memory.ErrConfig)
@@ -94,8 +94,8 @@ func (h *History) space(n int) (at int, ok bool) {
 	return 0, oldest.at >= n
 }
 
-// Spare reports whether the present state can be saved now without dropping an older one. It costs a pass that counts
-// the bytes.
+// Spare reports whether the present state can be saved now without dropping an older one. If it cannot be saved at all,
+// for example because a part is busy, Spare returns false. Spare costs a pass that counts the bytes.
 func (h *History) Spare() bool {
 	n, err := h.set.measure(false)
 	if err != nil || h.count == len(h.all) {

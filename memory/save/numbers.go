@@ -34,9 +34,9 @@ func (c *Coder) Word(v uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.buf[at:])
 }
 
-// Words visits several numbers, as [Coder.Word] visits one. In the pass that counts bytes, w is unchanged. If
-// [Coder.Saving] returns true, w is unchanged as long as the pass has not failed. In all other cases the elements
-// become the numbers that Word returns.
+// Words visits several numbers: each element of w becomes the number that [Coder.Word] returns for it. So w is
+// unchanged while [Coder.Saving] returns true. But after an error the elements become 0, except in the pass that counts
+// bytes. w should therefore be a local array and not data of the State.
 func (c *Coder) Words(w []uint64) {
 	n := 8 * len(w)
 	switch {
@@ -61,8 +61,8 @@ func (c *Coder) Words(w []uint64) {
 }
 
 // Count is [Coder.Word] for the number of values that follow. n must not be negative, and each value must have at least
-// one byte. If the saved number exceeds the number of bytes of the state, as after a negative n, the pass that reads it
-// fails. The error wraps [ErrLayout], and Count returns 0.
+// one byte. If the saved number exceeds the number of bytes of the state, the pass that reads it fails. The error wraps
+// [ErrLayout], and Count returns 0.
 func (c *Coder) Count(n int) int {
 	v := c.Word(uint64(n))
 	if c.pass > saving && v > uint64(len(c.buf)) {
@@ -84,7 +84,7 @@ func boolWord(v bool) uint64 {
 	return 0
 }
 
-// A Number is a type that [Num] visits.
+// A Number is an integer type: the constraint of [Num].
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
@@ -177,7 +177,7 @@ func (c *Coder) advice() string {
 
 // Same saves or verifies a number, such as a capacity, that must be equal when the state is saved and when it is
 // loaded. If the numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers
-// and the parameter what; it should name them. If [Coder.Portable] returns true, Same does nothing: the State must then
+// and the text what, which names the number. If [Coder.Portable] returns true, Same does nothing: the State must then
 // check itself that the loaded values fit, and call [Coder.Differs] if they do not.
 func (c *Coder) Same(what string, v uint64) {
 	if c.file != nil {
@@ -237,16 +237,15 @@ func (c *Coder) covers(p unsafe.Pointer) bool {
 	return false
 }
 
-// Elements tells c that the State has values of type t. The elements of a container in them, such as a container.Vec,
-// lie in a block of an allocator. This part or an earlier one must save that block with its contents. It may be an
-// allocator that is not in [Metadata], a function of [Set.AddFunc], or a State that is no [Portable]. If the Set has
-// such a function or State, an allocator in Metadata counts as well. Without such a part, loading fails with an error
-// that wraps memory.ErrConfig, and so does saving to a slot of [Set.NewSlot]. If [Coder.Portable] returns true,
-// Elements does nothing.
+// Elements tells c that the State has values of type t, which may contain a container such as container.Vec. The
+// elements of a container lie in a block of an allocator. This part or an earlier one must save that block with its
+// contents. Such a part is an allocator that is not in [Metadata], a function of [Set.AddFunc], or a State that is no
+// [Portable]. If the Set has such a function or State, an allocator in Metadata counts as well. If t contains a
+// container, and no such part exists, loading fails with an error that wraps memory.ErrConfig. Saving to a slot of
+// [Set.NewSlot] fails, too. If [Coder.Portable] returns true, Elements does nothing.
 //
-// Elements looks at types only. It cannot find out which allocator a container uses. A container has only an offset,
-// which may be that of a live block in several allocators. After a Reset, an offset may be that of no block, and need
-// not be an error. engine.Synctest finds a wrong allocator if Sync.Check calls Check of the containers.
+// Elements looks at types only: it cannot find out which allocator a container uses. engine.Synctest finds a wrong
+// allocator if Sync.Check calls Check of the containers.
 func (c *Coder) Elements(t reflect.Type) {
 	if c.blocks || c.file != nil || !c.demands() || c.err != nil || !hasContainer(t) {
 		return

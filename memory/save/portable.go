@@ -19,15 +19,16 @@ import (
 // as an ecs.World does.
 //
 // If every part of the Set has one of these methods, [Set.Read] and [Set.Verify] also check Migration.Convert. Each of
-// its keys must then name a type that they return, or that a part visits. If not, the error wraps layout.ErrMigration.
+// its keys must then name a type that one of these methods returns, or that a part visits. If not, the error wraps
+// layout.ErrMigration.
 type Portable interface {
 	State
 	CanWrite() error
 }
 
 // A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and a
-// key. The generation in each handle is the one in the pool XOR the key. A file contains the generations without the
-// key.
+// key. The generation in each handle is the generation in the pool XOR the key. A file contains the generations without
+// the key.
 type HandleOwner interface {
 	HandleKey() (handle reflect.Type, key uint32)
 }

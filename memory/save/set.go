@@ -10,9 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Set contains the States that a program saves, in a fixed order. They are its parts. Add them while the program
-// starts, then call Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set. A Set
-// must not be copied after Seal, or after it has made a Slot.
+// A Set contains the States that a program saves, in a fixed order. These States are its parts. Add them while the
+// program starts, then call Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set.
+// A Set must not be copied after Seal, or after it has made a Slot.
 //
 // Add an allocator before the States whose data lies in its blocks. A Set for files must have no allocator. So a game
 // with an ecs.World needs two Sets: one with the allocator for slots, and one without it for files.
@@ -33,11 +33,13 @@ type part struct {
 	boxed  reflect.Type // of its rows, if they have containers; from Seal on
 }
 
-// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
-// is nil. It also wraps it, and names both parts, if something would be saved twice. This is so if the state, or a
-// State that it saves, equals one of an earlier part. It is also so if two variables overlap, or if a State lies in a
-// variable of [Value]. Add does not detect a variable that is a field of another State. If the state is a [Refuser] and
-// CanSave returns an error, the error of Add wraps it. After an error the Set is unchanged.
+// Add appends a State. If the Set is sealed, the name is empty or taken, or the state is nil, the error wraps
+// memory.ErrConfig. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps that error. After
+// an error the Set is unchanged.
+//
+// Add also fails if something would be saved twice. The error then wraps memory.ErrConfig and names both parts. There
+// are three cases: the state, or a State that it saves, equals one of an earlier part; two variables overlap; a State
+// lies in a variable of [Value]. Add does not detect a variable that is a field of another State.
 func (s *Set) Add(name string, state State) error {
 	why := ""
 	switch {
@@ -134,9 +136,10 @@ var ErrUnsealed = errors.New("save: the Set is not sealed; call Seal first")
 
 // Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
 // may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.
-// If the rows of a world lie in an allocator that is no earlier part, the error wraps memory.ErrConfig. It also does if
-// a part has values with containers, and neither it nor an earlier part can save the elements: see [Coder.Elements].
-// Load returns both errors for every slot, Save only for a slot of NewSlot.
+//
+// In two cases the error wraps memory.ErrConfig. The rows of a world lie in an allocator that is no earlier part. Or a
+// part has values with containers, and no part up to this one can save the elements: see [Coder.Elements]. Load returns
+// both errors for every slot, Save only for a slot of NewSlot.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
@@ -189,13 +192,11 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
 // Load returns an error, all values and live blocks are unchanged. There are two exceptions. If a State breaks its
-// contract, and panics or fails in the loading pass (see [Coder.Loading]), the result is a mixture of both states. So it
-// is if a page source ends during this pass.
+// contract, and panics or fails in the loading pass (see [Coder.Loading]), the result is a mixture of both states. If a
+// page source ends during this pass, the result is such a mixture, too.
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
-// Load that fails decommits this memory again, unless a State passes no function to [Coder.Commit]. If the page source
-// refuses to, the memory stays committed, and Stats does not count it until it is used. A failed Load may also have
-// freed blocks in flight: blocks that another goroutine has passed back to their allocator.
+// Load that fails decommits this memory again, unless a State passes no function to [Coder.Commit].
 //
 // A function of page.Limit.OnSoft that runs during Load may use the parts. A Load that fails keeps the function's
 // changes, and a Load that succeeds replaces them.

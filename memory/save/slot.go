@@ -13,8 +13,9 @@ type Slot struct {
 // present state takes. The Set need not be sealed. NewSlot panics if bytes is negative.
 func (s *Set) NewSlot(bytes int) *Slot { return s.NewSlotIn(make([]byte, bytes)) }
 
-// NewSlotIn is [Set.NewSlot] in memory of the caller. The memory must stay valid while the slot is used; it needs no
-// alignment and need not be zero. It must not belong to a part of the Set, because loading would overwrite the slot.
+// NewSlotIn is [Set.NewSlot] in memory of the caller: the slot has len(memory) bytes. The memory must stay valid while
+// the slot is used; it needs no alignment and need not be zero. It must not belong to a part of the Set, because
+// loading would overwrite the slot.
 func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[:0:len(memory)]} }
 
 // NewCanonical is [Set.NewSlot] for a slot in which equal states have equal bytes. The bytes contain no addresses and

@@ -27,7 +27,7 @@ type value struct {
 	p    unsafe.Pointer
 }
 
-// CanWrite returns nil: the Set describes the type.
+// CanWrite returns nil: [Set.Portable] checks the type itself.
 func (v *value) CanWrite() error { return nil }
 
 // RowType returns the type of the variable.
@@ -54,7 +54,7 @@ func Slice[T any](s *Set, name string, v *[]T) error {
 
 type slice[T any] struct{ v *[]T }
 
-// CanWrite returns nil: the Set describes the type.
+// CanWrite returns nil: [Set.Portable] checks the type itself.
 func (l *slice[T]) CanWrite() error { return nil }
 
 // RowType returns the type of an element.
@@ -66,8 +66,8 @@ func (l *slice[T]) SaveState(c *Coder) {
 }
 
 // AddFunc adds a State whose SaveState is f, for data that needs code to be visited. f must obey the rules of [State].
-// The errors are those of [Set.Add]. If f is nil, the error wraps memory.ErrConfig. In a Set for files f must do what
-// [Coder.Portable] demands.
+// The errors are those of [Set.Add]. If f is nil, the error wraps memory.ErrConfig. In a Set for files f must obey
+// [Coder.Portable], too.
 func (s *Set) AddFunc(name string, f func(c *Coder)) error {
 	if f == nil {
 		return s.Add(name, nil)
@@ -77,7 +77,7 @@ func (s *Set) AddFunc(name string, f func(c *Coder)) error {
 
 type function struct{ f func(c *Coder) }
 
-// CanWrite returns nil: what cannot be in a file shows when it is visited.
+// CanWrite returns nil. If f visits a value that cannot be in a file, Write, Read or Verify fails.
 func (v *function) CanWrite() error { return nil }
 
 func (v *function) SaveState(c *Coder) { v.f(c) }
