@@ -14,14 +14,12 @@ import (
 //	| 8 control bytes | 8 slots | 8 control bytes | 8 slots | ...       groups
 //	  0x93 0xF0 0 ...   k v k v 0 ...     0, or 0x80 and 7 bits of the key's hash
 //
-// A search loads the eight control bytes of the group that the hash selects, and compares the entries whose seven bits
-// agree. If none of the eight slots is vacant, it continues in the next group. At most three quarters of the slots are
-// taken. Entries of a cluster, a run of taken slots, lie in the order of their hashes, and Delete closes the gap. A Map
-// therefore has no tombstones, and does not get slower with age.
+// At most three quarters of the slots are taken. Entries of a cluster, a run of taken slots, lie in the order of their
+// hashes, and Delete closes the gap. A Map therefore has no tombstones, and does not get slower with age.
 //
-// The order of the entries does not depend on history. Two Maps with equal entries, seeds and numbers of slots
-// iterate in one order. The bytes of their tables are equal, except for padding and signs of zeros in V, which are
-// stored as they were set.
+// The order of the entries does not depend on history. Two Maps with equal entries, seeds and numbers of slots iterate
+// in one order. The bytes of their tables are equal, except for padding and signs of zeros in V, which are stored as
+// they were set.
 //
 // A Map has 32 bytes and no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After an entry was
 // added or removed, copies of the Map must not be used: make copies with [Map.Clone]. Beyond 3·2^28 entries, and for
@@ -29,15 +27,14 @@ import (
 // block afterwards, because every entry changes its slot. In an allocator that frees newest first (stack,
 // arena.StepBack) they panic with a *memory.Misuse. There, call Reserve for all entries before the first Set.
 //
-// Two keys are one key if == reports that they are equal. 0 and -0 are one key, stored as 0. Padding and blank
-// fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set fails
-// with [ErrNaN]. If the keys have floats, padding or blank fields, a call needs a lookup in a table of types.
-// Neither keys nor values may contain a Go pointer. To use strings as keys, intern them in a [Strings] and use their
-// ids.
+// Two keys are one key if == reports that they are equal. 0 and -0 are one key, stored as 0. Padding and blank fields
+// do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set fails with
+// [ErrNaN]. If the keys have floats, padding or blank fields, a call needs a lookup in a table of types. Neither keys
+// nor values may contain a Go pointer. To use strings as keys, intern them in a [Strings] and use their ids.
 //
-// The hash depends only on the seed, the number of slots and the bytes of the key. It does not change between
-// versions. A person who chooses the keys and knows the seed can make all keys collide. For keys from strangers use a
-// secret seed.
+// The hash depends only on the seed, the number of slots and the bytes of the key. It does not change between versions.
+// A person who chooses the keys and knows the seed can make all keys collide. For keys from strangers use a secret
+// seed.
 type Map[K comparable, V any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -85,7 +82,7 @@ func NewMap[K comparable, V any](seed uint64) Map[K, V] { return Map[K, V]{seed:
 // Len returns the number of entries.
 func (m *Map[K, V]) Len() int { return int(m.n) }
 
-// Cap returns the number of entries that fit without growth.
+// Cap returns the number of entries that fit in total without growth.
 func (m *Map[K, V]) Cap() int { return capOf(m.bits) }
 
 // capOf returns the most entries in 2^b slots: three quarters.
@@ -249,8 +246,8 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 }
 
 // Shrink makes the table as small as its entries allow. Shrink needs the memory of the new table in addition to the old
-// one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an empty Map
-// is [Map.Free].
+// one. If the allocator is closed or refuses this memory, Shrink returns the error, and nothing has changed. Shrink of
+// an empty Map is [Map.Free].
 func (m *Map[K, V]) Shrink(sp *Space) error {
 	if b := bitsFor(int(m.n)); b < m.bits {
 		return m.rebuild(sp, b)

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/findings"
 )
 
-// Check returns the errors in the metadata and the table, joined, or nil: at most 32, and the number of the others. For
-// Go allocations and other goroutines see [Vec.Check]. Cost: proportional to the slots; each entry is hashed at most
-// twice.
+// Check verifies the metadata and the table. It returns the errors, joined into one, or nil. It lists at most 32 errors
+// and counts the others. For Go allocations and other goroutines see [Vec.Check]. Cost: proportional to the slots; each
+// entry is hashed at most twice.
 func (m *Map[K, V]) Check(sp *Space) error {
 	r := report{findings.List{Of: "container: Map"}}
 	if m.bits == 0 {

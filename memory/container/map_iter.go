@@ -9,11 +9,11 @@ import (
 )
 
 // All returns an iterator over keys and values. The order depends only on the entries, the seed and the number of
-// slots, so two peers with equal Maps see one order. The loop may delete the current entry and set values of keys in
-// the Map. If the loop deletes another entry or sets a new key, some entries may be missed or visited twice. Each
-// visited entry is in the Map. If a new key makes the Map grow, or the loop shrinks or frees the Map, the iteration
-// panics with a *memory.Misuse at its next step. Reserve before the loop prevents growth. To delete many entries,
-// [Map.DeleteFunc] is cheaper.
+// slots, so two peers with equal Maps see one order. The loop may delete the current entry, and may set the value of a
+// key that is in the Map. If the loop deletes another entry or sets a new key, some entries may be missed or visited
+// twice. Each visited entry is in the Map. If a new key makes the Map grow, or the loop shrinks or frees the Map, the
+// next step of the iteration panics with a *memory.Misuse. Reserve before the loop prevents growth. To delete many
+// entries, [Map.DeleteFunc] is cheaper.
 func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, e.val) })

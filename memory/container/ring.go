@@ -39,7 +39,7 @@ const maxRing = 1 << 30
 // Len returns the number of elements.
 func (r *Ring[T]) Len() int { return int(r.n) }
 
-// Cap returns the number of elements that fit without growth.
+// Cap returns the number of elements that fit in total without growth.
 func (r *Ring[T]) Cap() int { return int(r.cap) }
 
 // slot returns the address of element i, which may be the one behind the last or, as -1, before the first. For elements
@@ -134,7 +134,7 @@ func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 }
 
 // Slices returns the elements in order as two slices, for reading and writing. If the elements do not wrap round the
-// end of the block, the second slice is empty. Their lengths do not change when elements are added or removed. An
+// end of the block, the second slice is empty. The slices keep their lengths when elements are added or removed. An
 // element may be accessed until it is removed, until the Ring grows, shrinks or is freed, or until the allocator frees
 // the block.
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
@@ -147,8 +147,9 @@ func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	return all[r.head : r.head+first : r.head+first], all[: r.n-first : r.n-first]
 }
 
-// All returns an iterator over indices and elements, first to last. The loop may change the Ring. Each step visits the
-// element that has the next index at that time. The iteration ends when there is none.
+// All returns an iterator over indices and elements, first to last. The loop may change the Ring. A step visits the
+// element that has the next index at that time. So a PopFront in the loop makes the next step skip an element. The
+// iteration ends when there is none.
 func (r *Ring[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(r.n); i++ {
@@ -315,7 +316,7 @@ func (r *Ring[T]) grow(sp *Space, slots int) error {
 	return nil
 }
 
-// Check returns the errors in the metadata, or nil. The rules are those of [Vec.Check].
+// Check verifies the metadata and returns the errors, or nil. The rules are those of [Vec.Check].
 func (r *Ring[T]) Check(sp *Space) error {
 	rep := report{findings.List{Of: "container: Ring"}}
 	size := unsafe.Sizeof(*new(T))

@@ -31,13 +31,13 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // not release the memory. Growth of a Vec or Ring, and a Reserve that needs memory, fail with memory.ErrClosed in every
 // build, before they read elements. After the close, Free of a container that has memory panics with a *memory.Misuse.
 //
-// An allocator may call a function within Alloc, Resize or Free, such as that of page.Limit.OnSoft. The function may
-// read containers, change elements and remove elements. If it makes a container of this Space allocate, resize or free
-// a block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. Strings.Release panics,
-// too, if it must free the block of a string above 987 bytes. If the function is called during a Shrink and adds more
-// elements than fit the smaller block, Shrink panics with a *memory.Misuse. The container then keeps its old block and
-// all elements. During the Free of an old block, the container already uses the new block. During the Free of its only
-// block, the container is empty.
+// An allocator may call a function of the program within Alloc, Resize or Free, for example page.Limit.OnSoft. The
+// function may read containers, change elements and remove elements. A call panics with a *memory.Misuse if it makes a
+// container of this Space allocate, resize or free a block, clears a Strings or interns a new string. Strings.Release
+// panics, too, if it must free the block of a string above 987 bytes. If the function is called during a Shrink and
+// adds more elements than fit the smaller block, Shrink panics with a *memory.Misuse. The container then keeps its old
+// block and all elements. During the Free of an old block, the container already uses the new block. During the Free of
+// its only block, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls that
 // need memory, and a Shrink in place, then fail with an error that wraps [ErrNoBase].
@@ -50,10 +50,10 @@ type Space struct {
 	busy  bool   // a call of the allocator is running
 }
 
-// In returns a Space of the allocator a. The allocator must be an open [memory.Baser] and report the size of its
-// range, as a memory.StatsReporter or by a method Extent() uintptr. For other allocators the error wraps [ErrNoBase].
-// The Space is valid until a is closed. It stays valid after a Reset of a, although Reset frees the blocks of all
-// containers.
+// In returns a Space of the allocator a. The allocator must be an open [memory.Baser] and report the size of its range,
+// as a memory.StatsReporter or by a method Extent() uintptr. For other allocators, and for nil, the error wraps
+// [ErrNoBase]. The Space is valid until a is closed. It stays valid after a Reset of a, although Reset frees the blocks
+// of all containers.
 func In(a memory.Allocator) (*Space, error) {
 	sp := new(Space)
 	if err := sp.Use(a); err != nil {

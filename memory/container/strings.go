@@ -19,9 +19,8 @@ import (
 // Id 0 is the empty string in every Strings. New ids are given in order, from 1. Each id has a count of calls of
 // Intern. Each Release takes one from the count; a count of 2^32-1 does not change any more. When the count is 0, the
 // string is freed, and its id is reused for a later string of similar length. After [Strings.Shrink], or if the string
-// had more than 987 bytes, the id is reused for a string of any length. Of several ids for the same lengths, the one
-// released last is reused first; after Shrink the lowest one. A program need not call Release. Strings does not detect
-// the use of a released id that was reused.
+// had more than 987 bytes, the id is reused for a string of any length. A program need not call Release. Strings does
+// not detect the use of a released id that was reused.
 //
 // A string moves only in Shrink. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci
 // numbers from 1 to 987, and above 21 three more sizes between each two of them. A longer string has its own block. In
@@ -190,8 +189,9 @@ func (s *Strings) Release(sp *Space, id uint32) {
 	}
 }
 
-// All returns an iterator over ids and strings, in the order of the ids, without the empty string. The loop may
-// intern and release strings. New strings may be visited; released strings are not.
+// All returns an iterator over ids and strings, in the order of the ids, without the empty string. The loop may intern
+// and release strings. Strings that it interns may be visited. Strings that it releases before their turn are not
+// visited.
 func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {
 		for id := uint32(1); id <= s.texts.n; id++ {

@@ -8,10 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/findings"
 )
 
-// Check returns the errors in the metadata and the strings, joined, or nil: at most 32, and the number of the
-// others. It reads the strings only if the metadata has no error. The other rules are those of [Vec.Check]. Check
-// also allocates a few bytes on the Go heap for each id and each page. Cost: proportional to the index, the ids and
-// the bytes of the strings, and to n·log n for n pages.
+// Check verifies the metadata and the strings. It returns the errors, joined into one, or nil. It lists at most 32
+// errors and counts the others. It reads the strings only if the metadata has no error. The other rules are those of
+// [Vec.Check], but Check also allocates a few bytes on the Go heap for each id and each page. Cost: proportional to the
+// index, the ids and the bytes of the strings, and to n·log n for n pages.
 func (s *Strings) Check(sp *Space) error {
 	r := report{findings.List{Of: "container: Strings"}}
 	s.pages.check(sp, &r, "pages")

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Reserve makes the index and the list of ids large enough for n more strings. It reserves no memory for the bytes of
-// the strings. Ids that serve only strings of similar length until Shrink do not count among the n. If Reserve fails,
-// it returns an error as [Vec.Append] does, and no string and no id has changed. A negative n panics.
+// Reserve makes the index and the list of ids large enough for n more strings, even if all of them need new ids. It
+// reserves no memory for the bytes of the strings. If Reserve fails, it returns an error as [Vec.Append] does, and no
+// string and no id has changed. A negative n panics.
 func (s *Strings) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -33,12 +33,12 @@ func (s *Strings) Reserve(sp *Space, n int) error {
 // strings of up to 987 bytes: results of Text and All that the program has kept become invalid. Ids and counts do not
 // change. Shrink of an empty Strings is [Strings.Free].
 //
-// After a Shrink the strings of a slot size take at most twice the bytes of their slots plus 64, and at most 4096 bytes
-// more than their slots. The index is larger than 64 bytes only if more than a quarter of it is taken. The lists of ids
-// and pages end with the last one in use, and at least half of each is used.
+// After a Shrink the pages of a slot size have at most twice the bytes of the used slots, plus 64. If the index has
+// more than 64 bytes, more than a quarter of it is taken. At least half of the list of ids and of the list of pages is
+// used.
 //
 // Shrink needs memory only for a smaller index and smaller lists, after it has freed the memory of strings. If the
-// allocator refuses it, or is closed, Shrink returns the error; what was freed stays freed. If the allocator panics, no
+// allocator refuses it, or is closed, Shrink returns the error; freed memory stays freed. If the allocator panics, no
 // string has changed and no block is lost, and another Shrink continues. Shrink panics as [Strings.Clear] does if the
 // Strings was overwritten. Cost: proportional to the ids, the pages and the bytes that move; nothing on the Go heap.
 func (s *Strings) Shrink(sp *Space) error {

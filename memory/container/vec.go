@@ -13,9 +13,9 @@ import (
 //	  | x0 | x1 | x2 | ··· free ··· |
 //
 // A Vec has 16 bytes and no pointer. If T contains a Go pointer, every call that needs memory returns a
-// *memory.PointerError. A Vec may lie anywhere, also in a block of its own Space or in an element of another
-// container. A copy of a Vec shares its elements, as a copy of a slice does. After a Vec has grown, was shrunk or
-// freed, its copies must not be used.
+// *memory.PointerError. A Vec may lie anywhere, also in a block of its own Space or in an element of another container.
+// A copy of a Vec shares its elements, as a copy of a slice does. After a Vec has grown, was shrunk or freed, its
+// copies must not be used.
 //
 // Elements are aligned for T. They are zeroed only if a method documents it. Elements are valid until Free, or until
 // the allocator frees the block. After a Reset of the allocator the Vec must not be used before Forget makes it empty
@@ -31,8 +31,7 @@ import (
 // In an allocator that frees newest first (stack, arena.StepBack), call Reserve for all elements before the first
 // Append. There a block can change its size only in place, and only while it is the newest one. In all other cases
 // growth and Shrink need a new block. They return the error of Alloc, or panic with the allocator's *memory.Misuse
-// because the old block is no longer the newest. At the falling edge of a stack.Double or stack.Pivot a block grows in
-// place only into its padding and into bytes that it gave up before.
+// because the old block is no longer the newest.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -257,9 +256,9 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, err
 }
 
-// Check returns the errors in the metadata, or nil. It does not look at the elements. Only an error, or the first call
-// for a type, allocates on the Go heap. If the allocator has rounded the size up, or in debug builds, Check may call
-// Resize of the allocator to verify the size. If Check calls Resize, it counts as a write: see the rule for writes at
+// Check verifies the metadata and returns the errors, or nil. It does not look at the elements. Only an error, or the
+// first call for a type, allocates on the Go heap. To verify the size, Check may call Resize of the allocator: in debug
+// builds, and if the allocator has rounded the size up. Such a Check counts as a write: see the rule for writes at
 // [Space].
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{findings.List{Of: "container: Vec"}}
