@@ -32,8 +32,8 @@ func AppendText(dst []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint16(dst, uint16(len(s))), s...)
 }
 
-// A Decoder reads the forms that [Type.AppendTo] and [AppendText] write. It reads from Rest, and cuts off the bytes
-// that it has read. The first error is kept in Err: after it the methods read nothing and return zero values. The
+// A Decoder reads the forms that [Type.AppendTo] and [AppendText] write. A method reads the first bytes of Rest and
+// removes them from it. The first error is kept in Err: after it the methods read nothing and return zero values. The
 // call that fails may return a part of a value.
 type Decoder struct {
 	Rest []byte
@@ -56,8 +56,8 @@ func (d *Decoder) Bytes(n int) []byte {
 	return b
 }
 
-// Number reads four bytes as a little-endian number. If the number is above most, Number sets Err and returns 0. most
-// must not be negative.
+// Number reads four bytes as a little-endian number. If the number is above most, or fewer bytes are left, Number sets
+// Err and returns 0. most must not be negative.
 func (d *Decoder) Number(most int) int {
 	b := d.Bytes(4)
 	if b == nil {
@@ -71,7 +71,7 @@ func (d *Decoder) Number(most int) int {
 	return int(n)
 }
 
-// Text reads a text that [AppendText] wrote.
+// Text reads a text that [AppendText] wrote. If too few bytes are left, Text sets Err and returns "".
 func (d *Decoder) Text() string {
 	b := d.Bytes(2)
 	if b == nil {

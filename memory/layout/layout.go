@@ -36,7 +36,7 @@ const (
 )
 
 // Bytes returns a Type for values of size bytes that have no Go type. Such a value converts only to Bytes of the same
-// size.
+// size. The size must be in the range of [Type.Check].
 func Bytes(name string, size int) Type { return Type{Name: name, Kind: "bytes", Size: size} }
 
 // These errors say why a type cannot be in a file.

@@ -2,8 +2,8 @@ package layout
 
 import "errors"
 
-// ErrMigration is wrapped by errors about a [Migration] that names something that does not exist, gives two things
-// one name, or drops a relation. The text contains the name and what is allowed. The file itself is valid.
+// ErrMigration is wrapped by errors about a [Migration] that names something that does not exist, gives two things one
+// name, or drops a relation. The text contains the name. The file itself is valid.
 var ErrMigration = errors.New("the Migration does not fit the program")
 
 // A Migration says how the types of a program have changed since a file was written. These changes need no Migration:
@@ -20,15 +20,16 @@ type Migration struct {
 	// save.Set it also maps the names of parts. If the file has an old name, the program must have the new name, and no
 	// other name of the file may become the new name. If not, the error wraps ErrMigration.
 	//
-	// If the type T of a memory.Handle[T] was renamed, Renamed must map the name of T, or Convert must have the type of
-	// the value that contains the handle. If not, reading fails with an error that does not wrap ErrMigration.
+	// The type T of a memory.Handle[T] may have been renamed. Then Renamed must map the name of T, or Convert must have
+	// a function for the type of the value that contains the handle. If not, reading fails with an error that does not
+	// wrap ErrMigration.
 	//
 	// A Migration applies to all files, old and new. If Renamed exchanges two names, do not use it for a file that was
 	// written after the exchange.
 	Renamed map[string]string
-	// Dropped lists names in the file: component types whose values are dropped, and parts that are dropped because the
-	// save.Set does not have them. A relation of an ecs.World cannot be dropped: reading then fails with an error that
-	// wraps ErrMigration.
+	// Dropped lists names in the file. If a component type is listed, its values are dropped, even if the program has
+	// the type. If a part is listed, it is dropped only if the save.Set does not have the part. A relation of an
+	// ecs.World cannot be dropped: reading then fails with an error that wraps ErrMigration.
 	Dropped []string
 	// Convert has functions by the program's name of a type, such as "game.Hull". The function is called for each value
 	// of the type. Before the call, reading converts the fields that need no Migration, and the fields that Renamed
