@@ -18,16 +18,16 @@ import (
 //	  | ......... | buffer id | ........ |
 //
 // A pointer is valid from the buffer's birth until its death, Close or the end of the page source. Buffers are not
-// zeroed: a new buffer contains the bytes of the buffers that used the same memory before. Buffers must not contain
-// Go pointers. If the plan's alignment exceeds 64 KiB, up to Plan.Align bytes around the block are committed and not
-// used.
+// zeroed: a new buffer contains the bytes of the buffers that used the same memory before. Buffers must not contain Go
+// pointers. If the plan's alignment exceeds 64 KiB, up to Plan.Align bytes around the block are committed and not used.
 //
-// Builds with -race or -tags memdebug check lifetimes from Begin on. Get panics for a buffer outside its lifetime. A
-// buffer is filled with 0xCD at its birth and with 0xDD at its death. If the memory of a new buffer was written while
-// no buffer lived there, Advance panics and does not advance.
+// Builds with -race or -tags memdebug check lifetimes between Begin and Reset. Get panics for a buffer outside its
+// lifetime. A buffer is filled with 0xCD at its birth and with 0xDD at its death. If the memory of a new buffer was
+// written while no buffer lived there, Advance panics and does not advance.
 //
 // An Arena belongs to one goroutine at a time. In builds without these checks several goroutines may call Get and Slice
-// at the same time. After Close, Get, Slice, Begin, Advance and Reset panic with a *memory.Misuse.
+// at the same time. After Close, and after the end of the page source, Get, Slice, Begin, Advance and Reset panic with
+// a *memory.Misuse.
 type Arena struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -64,12 +64,12 @@ func New(src page.Source, p *Plan) (*Arena, error) {
 	return a, nil
 }
 
-// Get returns the address of a buffer, aligned as declared. The pointer of a buffer of size 0 must not be
-// dereferenced. If the plan does not have the ID, or the arena is closed, Get panics with a *memory.Misuse. In debug
-// builds, between Begin and Reset, Get also panics for a buffer outside its lifetime.
+// Get returns the address of a buffer, aligned as declared. The pointer of a buffer of size 0 must not be dereferenced.
+// If the plan does not have the ID, or the arena is closed, Get panics with a *memory.Misuse. In debug builds, between
+// Begin and Reset, Get also panics for a buffer outside its lifetime.
 //
-// Cost: if the IDs count from 0 without a gap, a comparison, a load and an addition, inlined. For IDs beyond the
-// first gap Get takes a binary search, 20 ns for a thousand buffers.
+// Cost: if the IDs count from 0 without a gap, a comparison, a load and an addition, inlined. For IDs beyond the first
+// gap Get takes a binary search.
 func (a *Arena) Get(id uint32) unsafe.Pointer {
 	if uint(id) >= uint(len(a.offsets)) {
 		return a.far(id)
@@ -149,8 +149,8 @@ func (a *Arena) Begin(moment int) {
 
 // Advance sets the current moment. The buffers that live at a moment are those with Birth <= moment < Death. If there
 // was no Begin since the last Reset, or if moment is before the current moment, Advance panics with a *memory.Misuse.
-// Debug builds also panic if the memory of a new buffer was written while it was free. Cost: constant, except in
-// debug builds.
+// Debug builds also panic if the memory of a new buffer was written while no buffer lived there. Cost: constant, except
+// in debug builds.
 func (a *Arena) Advance(moment int) {
 	a.open("Advance")
 	if !a.begun {

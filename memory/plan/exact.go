@@ -11,9 +11,9 @@ import (
 
 // Limits bounds a call of Exact. If Time is 0, every machine computes the same plan for the same buffers and limits.
 type Limits struct {
-	// Steps is the largest number of steps of the search. A step tries one place for one buffer. If Steps is 0 and
-	// Time is 0, the limit is DefaultSteps. If only Steps is 0, Steps is not limited. The work of Fast, which comes
-	// first, does not count.
+	// Steps is the largest number of steps of the search. A step tries one place for one buffer. If Steps and Time are
+	// both 0, the limit is DefaultSteps. If Steps is 0 and Time is not, any number of steps is allowed. The work of
+	// Fast, which comes first, does not count.
 	Steps int
 	// Time limits the duration of Exact: the checks of the set, Fast, the search and the verification. Exact may take
 	// 1.1 times Time plus 50 ms, and longer on a busy machine. 0 means no limit.
@@ -33,10 +33,10 @@ var ErrTime = errors.New("plan: no plan in the time")
 // to a minute for a few hundred buffers.
 const DefaultSteps = 2_000_000
 
-// A Proof reports what is known about a plan that Exact made.
+// A Proof describes the plan that [Exact] returned with it, and the work of the search.
 type Proof struct {
-	// Bound is a size in bytes: no plan can have a smaller Total. It is [Plan.Bound], or more if the search has
-	// excluded all plans below it. The search assumes that no two of its states have the same 64-bit hash.
+	// Bound is a size in bytes: no plan can have a smaller Total. It is [Plan.Bound], or a larger size if the search
+	// has excluded all smaller plans. The search assumes that no two of its states have the same 64-bit hash.
 	Bound uintptr
 	// Optimal reports whether the plan's Total equals Bound.
 	Optimal bool

@@ -69,8 +69,8 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// WriteTo writes the plan as the content of a file and returns the number of bytes written. The error wraps the error
-// of w, or io.ErrShortWrite.
+// WriteTo writes the plan as the content of a file and returns the number of bytes written. It calls w once. The error
+// wraps the error of w, or io.ErrShortWrite.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	b, err := p.MarshalBinary()
 	if err != nil {
@@ -86,7 +86,8 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Load reads a plan from the named file, as Read does. The error wraps the error of Open, of [Read] or of Close.
+// Load opens the named file of fsys and reads a plan from it, as [Read] does. The error wraps the error of Open, of
+// Read or of Close.
 func Load(fsys fs.FS, name string) (*Plan, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
