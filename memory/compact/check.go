@@ -5,7 +5,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/findings"
 )
 
-// Check verifies the heap's metadata and returns the inconsistencies that it finds, joined into one error. On a
+// Check verifies the heap's metadata and returns the inconsistencies that it finds, joined into one error, or nil. On a
 // closed heap Check returns nil. Check ends even if links form a cycle. Cost: proportional to the records; Check
 // allocates 3 bytes for each record.
 func (h *Heap) Check() error {

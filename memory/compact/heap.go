@@ -15,8 +15,8 @@ import (
 )
 
 // A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block is
-// freed, also by Reset, Close, a load or the end of the page source, the handle is stale. The zero Handle is stale,
-// too. For a stale handle methods return false and change nothing.
+// freed, the handle is stale. Reset, Close, the load of a state without the block, and the end of the page source also
+// free the block. The zero Handle is stale, too. For a stale handle methods return false and change nothing.
 //
 // A handle of another heap is stale, too, also if that heap is closed. There is one rare exception. If a process has
 // made 2^k heaps, the wrong heap can accept a handle after 2^(30-k) blocks with the same index (see [memory.Handle]).
@@ -186,9 +186,9 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 // help. With an error the Handle is zero. If the function of page.Limit.OnSoft calls Alloc or Resize during a commit of
 // this heap, and the call must commit memory, the call panics with a *memory.Misuse.
 //
-// If some gap is an eighth larger than the request, Alloc always finds a gap. Smaller gaps that would suffice are
-// found only among the first 32 gaps of their bin. Cost, also of a failure: constant, plus a system call when the heap
-// grows by a step. If there are more blocks than ever before, Alloc may copy the records.
+// If some gap is an eighth larger than the request, Alloc always finds a gap. Otherwise Alloc looks at 32 gaps of about
+// the right size at most, and may miss one that suffices. Cost, also of a failure: constant, plus a system call when
+// the heap grows by a step. If there are more blocks than ever before, Alloc may copy the records.
 func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	room := align.Up(max(size, 1), h.align)
 	if h.base == nil {
@@ -359,11 +359,11 @@ func (h *Heap) Unlock(x Handle) bool {
 	return true
 }
 
-// Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
-// returns nil and false. The slice of an unlocked block is valid until the next Compact, that of a locked block until
-// the last Unlock. Free of the block, Reset, Close and the end of the page source make both invalid; for the load of a
-// state see [Heap.SaveState]. After a Resize that shrinks the block, the bytes beyond the new size do not belong to the
-// block. Cost: as [Heap.Lock].
+// Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes returns
+// nil and false. If the block is not locked, the slice is valid until the next Compact. If it is locked, the slice is
+// valid until the last Unlock. Free of the block, Reset, Close and the end of the page source make every slice invalid;
+// for the load of a state see [Heap.SaveState]. After a Resize that shrinks the block, the bytes beyond the new size do
+// not belong to the block. Cost: as [Heap.Lock].
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {

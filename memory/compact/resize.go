@@ -9,10 +9,11 @@ import (
 // into the gap after it, and the last block also into memory that can be committed. The contents are kept up to the
 // smaller size; new bytes are not zeroed. If x is stale, the gap is too small, or memory cannot grow, Resize returns
 // false, and the block keeps its size. To grow nevertheless, Alloc a new block, copy the contents and Free the old
-// block. If Compact has begun to move the block, a Resize to at most the reservation finishes the move, even if it
-// returns false. If a commit calls the function of page.Limit.OnSoft, and that function allocates the new memory,
-// Resize may return false after the commit. Slices of Bytes keep the old length; after shrinking, their bytes beyond
-// the new size do not belong to the block. Cost: as [Heap.Lock]; if the heap grows, as [Heap.Alloc].
+// block.
+//
+// Slices of Bytes keep the old length; after shrinking, their bytes beyond the new size do not belong to the block. If
+// Compact has begun to move the block, a Resize to at most the reservation finishes the move, even if it returns false.
+// Cost: as [Heap.Lock]; if the heap grows, as [Heap.Alloc].
 func (h *Heap) Resize(x Handle, size uintptr) bool {
 	room := align.Up(max(size, 1), h.align)
 	r := h.find(x)

@@ -16,9 +16,12 @@ func (h *Heap) CanWrite() error { return errFile }
 // SaveState saves the live blocks, how often each is locked, the gaps, and a move that Compact has begun. After a load
 // the handles, addresses and slices that were valid when the state was saved are valid again; all others are not. The
 // generations of handles go back, too. So a handle that was made after the state was saved may later name another
-// block. If Config.Align or the reservation differs from the saved state, loading fails with an error that wraps
-// save.ErrLayout. If the heap is closed, saving and loading fail with an error that wraps memory.ErrClosed. During a
-// call of the page source they fail with an error that wraps save.ErrBusy.
+// block.
+//
+// If Config.Align or the reservation differs from the saved state, loading fails with an error that wraps
+// save.ErrLayout. If a load cannot commit the memory that it needs, the error wraps that of the source. If the heap is
+// closed, saving and loading fail with an error that wraps memory.ErrClosed. During a call of the page source they fail
+// with an error that wraps save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -25,8 +25,8 @@ type Block struct {
 }
 
 // Blocks calls yield for every block, free and live, in order of address, until yield returns false. If yield does not
-// change the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks calls nothing. Blocks
-// does not allocate.
+// change the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks does not call yield.
+// Blocks does not allocate.
 //
 // The function yield may change the heap, and even Reset or Close it. After a change the iteration continues at the end
 // address of the block that was yielded last. A live block that begins before this address is not yielded. Of a free
