@@ -105,7 +105,7 @@ const (
 
 var kindNames = [...]string{"alloc", "free", "resize", "tick", "level", "used"}
 
-// String returns the name of the kind.
+// String returns the name of the kind, such as "alloc". For an unknown kind it returns the number, as "kind(9)".
 func (k Kind) String() string {
 	if k < kinds {
 		return kindNames[k]

@@ -15,8 +15,8 @@ import (
 // slots. A slot is a place in a table of live blocks. Slots are reused: their number is the largest number of blocks
 // that are live at one time.
 //
-// The file of a program is little endian. [ParseProgram] checks the file. A replay may map it and use it as it is.
-// Its numbers are the fields of Program and [Op].
+// The file of a program is little endian. [ParseProgram] checks the file. A replay may map the file and use it as it
+// is. The numbers in the file are the fields of Program and [Op].
 //
 //	0    magic "strprog" 0x1A
 //	8    version uint32          1
@@ -219,11 +219,11 @@ func programSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:programHeader-sumBytes], castagnoli), castagnoli, b[programHeader:])
 }
 
-// ParseProgram reads the content of a program file. It verifies the checksum and every operation. An alloc must name a
-// vacant slot, a free or resize a live slot with its size. Shift must be in the range of its [OpKind], and 0 for kinds
-// that do not allocate. Old must be 0 except in a resize, and so must Slot and Size of a tick. Only frees may follow the
-// operations of the trace. The Ops of the result may share the memory of b: the caller must not change b. The error
-// wraps ErrVersion or ErrFormat, also for a truncated file.
+// ParseProgram reads the content of a program file. It verifies the checksum, the header and every operation. An alloc
+// must name a vacant slot, a free or resize a live slot with its size. Shift must be in the range of its [OpKind], and
+// 0 for kinds that do not allocate. Old must be 0 except in a resize. Slot and Size of a tick must be 0. Only frees may
+// follow the operations of the trace, and they must free all blocks. The Ops of the result may share the memory of b:
+// the caller must not change b. The error wraps ErrVersion or ErrFormat. For a truncated file it wraps ErrFormat.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {

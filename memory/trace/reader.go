@@ -47,7 +47,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 // Header returns the description of the recording.
 func (t *Reader) Header() Header { return t.header }
 
-// Blocks returns how many blocks the events read so far have allocated.
+// Blocks returns how many blocks are allocated by the events that Next has returned.
 func (t *Reader) Blocks() uint64 { return t.blocks }
 
 // returned returns the number of events that Next has returned.

@@ -41,12 +41,13 @@ const (
 )
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. A failed Write or Config.Limit stops the
-// recording: Err and Close return the error. So does a Write that panics; the panic passes through. The Writer drops
-// the events of the failed chunk, all later events, and all events after Close. From then on Append and Copy return an
-// error. Alloc, Free and the other methods for one event go on without an error, and Alloc still numbers the blocks.
+// recording: Err and Close return the error. A Write that panics or ends its goroutine stops the recording, too. A
+// panic passes through. The Writer drops the events of the failed chunk, all later events, and all events after Close.
+// From then on Append and Copy return an error. Alloc, Free and the other methods for one event go on without an error,
+// and Alloc still numbers the blocks.
 //
-// The caller must name only live blocks; the Writer does not check this. A Writer belongs to one goroutine at a
-// time. Sizes above 2^62 are recorded as 2^62, and tiers above 15 as 15.
+// The caller must name only live blocks; the Writer does not check this. A Writer belongs to one goroutine at a time.
+// Sizes above 2^62 are recorded as 2^62, and tiers above 15 as 15.
 type Writer struct {
 	w       io.Writer
 	cfg     Config
@@ -194,8 +195,9 @@ func (t *Writer) ended() error {
 	return t.err
 }
 
-// Close writes the collected events and the end of the trace. Close does not close the io.Writer. Close returns the
-// error that has stopped the recording, or nil. A further Close returns the same value.
+// Close writes the collected events and the end of the trace. If the recording has stopped, Close writes nothing. Close
+// does not close the io.Writer. Close returns the error that has stopped the recording, or nil. A further Close returns
+// the same value.
 func (t *Writer) Close() error {
 	if t.closed {
 		return t.err
@@ -288,13 +290,13 @@ func (t *Writer) write(b []byte) {
 	n, err = t.w.Write(b)
 }
 
-// Copy appends the events of r to t until `limit` of them allocate, free or resize a block; 0 means no limit. Copy
-// returns the number of these operations. At the end of r and at the limit the error is nil. If r or [Writer.Append]
-// fails, Copy returns its error. If t is closed or stopped, Copy reads nothing and returns the error of Append.
+// Copy appends events of r to t. An event that allocates, frees or resizes a block is an operation. Copy stops after
+// `limit` operations; 0 means no limit. It returns the number of operations. At the end of r and at the limit the error
+// is nil. If r or [Writer.Append] fails, Copy returns its error. If t is closed or stopped, Copy reads nothing and
+// returns the error of Append.
 //
-// Call Copy only if r and t are new, or if t has recorded exactly the events that r has returned (see
-// [Writer.Append]). If the numbers of events or of blocks differ, Copy reads nothing, and the error wraps
-// memory.ErrConfig.
+// Call Copy only if r and t are new, or if t has recorded exactly the events that r has returned (see [Writer.Append]).
+// If the numbers of events or of blocks differ, Copy reads nothing, and the error wraps memory.ErrConfig.
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
 	if err := t.ended(); err != nil {
 		return 0, err
