@@ -2,7 +2,7 @@ package meter
 
 import "time"
 
-// A Frame describes what happened between two calls of Meter.Frame.
+// A Frame has the figures of the time between two calls of Meter.Frame.
 type Frame struct {
 	Number uint64        // of the frame: the first call of Meter.Frame ends frame 1
 	Level  uint64        // levels begun so far
@@ -53,8 +53,8 @@ func (r *Meter) Worst() *Frame {
 	return f
 }
 
-// Keep copies the worst frame and returns the copy. The copy stays readable until the next Keep. If Worst returns
-// nil, Keep returns nil and keeps the previous copy.
+// Keep copies the frame of [Meter.Worst] and returns the copy. The copy stays readable until the next Keep. If Worst
+// returns nil, Keep returns nil and keeps the previous copy.
 func (r *Meter) Keep() *Frame {
 	f := r.Worst()
 	if f == nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A Heap describes the Go heap. Only a collection can tell live objects from garbage, and a meter never starts one.
-// The live size is therefore that of the last collection that the meter has seen. Growth is no longer reported if the
-// next collection is late. It is late after 40 s, or after twice the longest wait between the last eight collections if
-// that is longer. If collections go on, growth that has ended is reported for up to 100 s more.
+// A Heap describes the Go heap. Only a collection can tell live objects from garbage, and a meter never starts one. The
+// live size is therefore the size that the last collection found. Growth is no longer reported if the next collection
+// is late. It is late after 40 s, or after twice the longest wait between the last eight collections if that is longer.
+// If collections go on, growth that has ended is reported for up to 100 s more.
 type Heap struct {
 	Known     bool          // a collection has ended since the meter began; if not, Live and Age are 0
 	Live      uint64        // bytes of objects that the last collection found in use

@@ -50,8 +50,8 @@ type Change struct {
 	Blocks int64
 }
 
-// Changes appends the changes since mark A to dst, in the order of the rows. They end at mark B, or at the last Frame
-// if mark B is not set. Rows without a change are left out. Changes returns the extended slice, the time from
+// Changes appends the changes since mark A to dst, in the order of the rows. The changes end at mark B, or at the last
+// Frame if mark B is not set. Rows without a change are left out. Changes returns the extended slice, the time from
 // beginning to end, and true. If mark A is not set, Changes appends nothing and returns false.
 func (r *Meter) Changes(dst []Change) ([]Change, time.Duration, bool) {
 	a, b := &r.marks[A], &r.marks[B]

@@ -12,8 +12,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// WriteProfile writes what a manager has in use as a profile for go tool pprof. The file is a gzip-compressed
-// profile.proto, as runtime/pprof writes it.
+// WriteProfile writes the memory that a manager has in use, as a profile for go tool pprof. The file is a
+// gzip-compressed profile.proto, as runtime/pprof writes it.
 //
 //	alloc_objects   blocks allocated since New; for a tag in the tiers frame and level, since the frame or level began
 //	alloc_space     bytes of these blocks, estimated by samples; without samples the bytes in use
@@ -22,9 +22,9 @@ import (
 //
 // The call stacks have one function for each tier, "tier slab", then one for each tag and pool, "tag bodies" and "pool
 // shots". Memory without a tag is directly below its tier. With [tiers.Config.SampleBytes] the manager samples
-// allocations of slab, large and inbox, and not of pools. For sampled memory the functions that allocated it follow.
-// Innermost functions of the packages below memory are left out. Each stack has the labels tier, tag and pool, except
-// empty ones.
+// allocations of slab, large and inbox, and not of pools. The functions that allocated sampled memory follow in its
+// stacks. Innermost functions of the packages below memory are left out. Each stack has the labels tier, tag and pool,
+// except empty ones.
 //
 // Summed over a tier, inuse_objects, inuse_space and alloc_objects are exact: they are equal to Manager.Stats. The sums
 // over a tag are exact outside Frame and Level, see [tiers.Inspector.EachUse]. The manager's samples only divide these

@@ -11,8 +11,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// WriteText writes a report for a log or a terminal. The report has the verdict, the times, the Go heap and the worst
-// frame of the window. Its rows are those of [Meter.Rows]. WriteText returns the error of w.
+// WriteText writes a report for a log or a terminal. The report has the verdict, the times, the Go heap, the rows of
+// [Meter.Rows] and the worst frame of the window. WriteText returns the error of w.
 func (r *Meter) WriteText(w io.Writer) error {
 	var b strings.Builder
 	t := r.Times()
@@ -197,7 +197,7 @@ func (r *Meter) frameRecord(f *Frame) *FrameRecord {
 	return rec
 }
 
-// WriteJSON writes a [Record]. It returns the error of w.
+// WriteJSON writes the result of [Meter.Record] to w, as indented JSON. It returns the error of w.
 func (r *Meter) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

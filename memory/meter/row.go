@@ -36,7 +36,7 @@ type Row struct {
 	Live      uint64 // live blocks; for the Go heap objects, for the rest 0
 
 	// Allocs and Frees count blocks a second, in the last complete tenth of the window. If that tenth has no measured
-	// frame, they are those of the present tenth.
+	// frame, the present tenth counts.
 	Allocs float64
 	Frees  float64
 
@@ -147,8 +147,8 @@ type Times struct {
 	Frames, Late      int // late frames took more than one and a half times Config.Frame
 }
 
-// Times returns the durations of the frames in the window. The durations change four times a second. Median and P99
-// are exact to 3 %.
+// Times returns the durations of the measured frames in the window: all but those that [Meter.Worst] leaves out. The
+// durations change four times a second. Median and P99 are exact to 3 %.
 func (r *Meter) Times() Times {
 	f := &r.times.total
 	t := Times{Frames: int(f.Count()), Late: int(f.late), Median: f.Quantile(0.5), P99: f.Quantile(0.99), Most: f.Max()}
