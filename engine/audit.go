@@ -13,40 +13,45 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Fields returns an audit for [Sync.Audit]. The audit finds data that is missing in the Set, even if no hash covers the
-// data and no rule has read it yet. Call the audit after a save. Call the function that the audit returns after the
-// load: every field must then have its value of the save again. This function returns the differences, and nil if there
-// is none.
+// Fields returns an audit for [Sync.Audit]. The audit finds data that the Set lacks, even if no hash covers the data
+// and no rule has read it yet. Call the audit after a save, and the function that it returns after the load. Every
+// field must then have its value of the save again. The function returns the differences, and nil if there is none.
 //
-// The roots are pointers to all that the game consists of. If a root is nil or not a pointer, Fields panics. The audit
-// reads every field that can be reached from the roots through pointers, slices, maps and interfaces, also unexported
-// fields. It also compares which references point to the same variable, and which point to a part of another variable,
-// such as an element of a slice or of an array. So it finds a pointer into an array that was replaced. Of a function
-// and an unsafe.Pointer it reads only whether it is nil, and of a channel only the number of values. It does not read
-// elements beyond the length of a slice, and the values of NaN keys. If a field leads to memory that cannot be read,
-// the audit panics and names the field.
+// The roots are pointers to all that the game consists of. If a root is nil or not a pointer, Fields panics. From the
+// roots the audit follows pointers, slices, maps and interfaces, and reads every field, also unexported ones. It also
+// compares which references point to the same variable, and which point to a part of another variable, such as an
+// element of an array. So it finds a pointer into an array that was replaced. If a field leads to memory that cannot be
+// read, the audit panics and names the field.
 //
-// If a struct has the method SaveState, the audit reads the struct by this method, without the contents of allocated
-// blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
-// roots: the audit reads a root field by field. Roots whose types belong to memory, ecs, particles, engine or their
-// subpackages are still read by SaveState. All States that cannot be saved at the moment, or panic, count as equal.
-// Values stored directly in maps and interfaces are always read field by field, and so is a struct whose SaveState is
-// that of an embedded field.
+// The audit reads only this of some values:
+//   - of a function or an unsafe.Pointer, whether it is nil
+//   - of a channel, the number of its values
+//   - of a slice, the elements within its length
+//   - of a map entry with a NaN key, the key
+//   - of package ecs, World, Entity and the queued events of an ecs.Events
 //
-// The audit does not read what only leads to data, or is for eyes and ears. These are the structs of packages save,
-// meter and overlay, container.Space, Rewind and Timeline. If a field of yours has the Memory of a Rewind, ignore this
-// field. Of package ecs the audit reads only World, Entity, and the queued events of an ecs.Events. Of Ebitengine it
-// reads no Image, no Shader, and no struct of a subpackage.
+// The audit does not read data that is no state:
+//   - fields that the argument ignore lists as "package.Type.field", such as scratch memory and times
+//   - all fields of a type that ignore lists as "package.Type", and all structs of a package that it lists as
+//     "package."
+//   - structs of packages save, meter and overlay, container.Space, Rewind and Timeline
+//   - Image, Shader, and structs of subpackages of Ebitengine
 //
-// Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field".
-// An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
+// If one of your fields has the Memory of a Rewind, list this field in ignore.
+//
+// The audit reads a struct with a method SaveState by this method, without the contents of allocated blocks. So it does
+// not find a field that SaveState forgets. Pass your own States as roots: the audit reads a root field by field. These
+// are the exceptions:
+//   - A root is read by SaveState if its type belongs to memory, ecs, particles, engine or their subpackages.
+//   - A struct is read field by field if it is stored directly in a map or an interface, or if its SaveState is that
+//     of an embedded field.
+//   - States that cannot be saved at the moment, or panic, count as equal.
 //
 // Each field is named once, by its first difference, and Difference.More counts its further variables. Paths that
-// differ only in indexes and keys are one field. So are paths to the same field of all nodes of a list or a tree. A
-// path that comes to a type again continues where it came to the type first. If a slice or a map has another length,
-// the length is the difference, and the elements are not compared. If a value in an interface has another type, the
-// type is the difference, and the value is not compared. A variable with two paths is named by the first. There are at
-// most 64 differences.
+// differ only in indexes and keys are one field. So are paths to the same field of all nodes of a list or a tree. If a
+// slice or a map has another length, the length is the difference, and the elements are not compared. If a value in an
+// interface has another type, the type is the difference, and the value is not compared. A variable with two paths is
+// named by the first. There are at most 64 differences.
 //
 // Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. So ignore large
 // tables that never change. No goroutine may change the data while the audit reads.

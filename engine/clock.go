@@ -42,8 +42,8 @@ func NewClock(catchUp int) *Clock {
 }
 
 // Advance adds elapsed and returns the number of ticks that the caller must simulate now: at most the catchUp of
-// [NewClock]. If time remains after these ticks, the clock keeps less than a step of it for the next call. Advance
-// discards the rest and adds it to Dropped. A negative elapsed counts as 0.
+// [NewClock]. If time remains after these ticks, the clock keeps less than a step of this time for the next call.
+// Advance discards the surplus and adds it to Dropped. A negative elapsed counts as 0.
 func (c *Clock) Advance(elapsed time.Duration) int {
 	elapsed = max(elapsed, 0)
 	n, rest := elapsed/Step, elapsed%Step+c.rest

@@ -146,8 +146,8 @@ func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{float32(float64(v[0]) / l), float32(float64(v[1]) / l)}
 }
 
-// Limit returns v with a length of at most `most`, apart from rounding: a longer v is shortened. The limit must be
-// finite and not negative. If v has a NaN, Limit returns v. If v is infinite, Limit returns zero.
+// Limit returns v with a length of at most `most`, apart from rounding: a longer v is shortened. `most` must be finite
+// and not negative. If v has a NaN, Limit returns v. If v is infinite, Limit returns zero.
 func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	if length(v) > float64(most) {
 		return Scale(Normalize(v), most)

@@ -41,8 +41,9 @@ type Input struct {
 // empty Pressed.
 func (in Input) Held() Input { return Input{Move: in.Move, Aim: in.Aim, Down: in.Down} }
 
-// Clamped returns the input with valid values. Apart from rounding, Move is limited to length 1, and Aim has length 1
-// or 0. A vector that is not finite becomes zero. The result has the same bits on every processor.
+// Clamped returns the input with valid vectors. A Move longer than 1 is shortened to length 1. Aim gets length 1; a
+// zero Aim stays zero. Both lengths are exact only up to rounding. A vector that is not finite becomes zero. The result
+// has the same bits on every processor.
 func (in Input) Clamped() Input {
 	in.Move, in.Aim = Limit(finite(in.Move), 1), Normalize(finite(in.Aim))
 	return in
@@ -75,8 +76,9 @@ func (in *Input) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(in.Pressed))
 }
 
-// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. If src is shorter, or if a component of
-// Move or Aim is NaN or outside of -1.001 to 1.001, DecodeInput returns an error. Nothing else is checked.
+// DecodeInput returns the Input that [Input.AppendTo] has written to the first InputBytes bytes of src. If src is
+// shorter, or if a component of Move or Aim is NaN or outside of -1.001 to 1.001, DecodeInput returns an error. Nothing
+// else is checked.
 func DecodeInput(src []byte) (Input, error) {
 	if len(src) < InputBytes {
 		return Input{}, fmt.Errorf("engine: input of %d bytes; it takes %d", len(src), InputBytes)

@@ -10,12 +10,14 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Lockstep plays two games side by side and compares their hashes after each of a.Ticks ticks. It returns how many ticks
-// were equal. Lockstep uses Set, Step, Hash and Rest of a and b. Both Sets must have the same parts. If the hashes
-// differ, the error wraps a *[Desync] with the first difference of the Sets, if there is one. Other errors wrap those of
-// Step, Rest and the Sets.
+// Lockstep plays two games side by side for a.Ticks ticks. After each tick it compares their hashes. It stops at the
+// first difference or error, and returns how many ticks were equal. Lockstep uses Set, Step, Hash and Rest of a and b.
+// Both Sets must have the same parts.
 //
-// If b replays what another process has recorded, Lockstep finds rules that differ between processes or architectures.
+// If the hashes differ, the error wraps a *[Desync]. The Desync has the first difference of the Sets, if there is one.
+// Other errors wrap those of Step, Rest and the Sets.
+//
+// If b replays a recording of another process, Lockstep finds rules that differ between processes or architectures.
 // [Synctest] cannot find them.
 //
 // A memory.Handle depends on the pool that made it, so two equal games have different handles. If Hash covers handles,
@@ -52,17 +54,21 @@ func apart(both *[2]syncer, tick int) error {
 	return d
 }
 
-// Unhashed returns the paths of the fields that cfg.Set saves and cfg.Hash does not depend on. It flips a bit of one
-// field at a time in a saved state, loads this state, and compares the hashes. If Hash panics because of the flipped
-// bit, Hash depends on the field. Hash must then leave nothing open: close a query by defer. At the end, and after an
-// error, Unhashed loads the original state. Unhashed uses only Set, Hash and Rest of cfg. The errors are those of Rest
-// and the Set.
+// Unhashed returns the paths of the fields that cfg.Set saves and cfg.Hash does not depend on. It flips the lowest bit
+// of one field at a time in a saved state, loads this state, and compares the hashes. If Hash panics because of the
+// flipped bit, Hash depends on the field. Hash must then leave nothing open: close a query by defer. At the end, and
+// after an error, Unhashed loads the original state. Unhashed uses only Set, Hash and Rest of cfg. The errors are those
+// of Rest and the Set.
 //
 // Unhashed tests the first value of each variable, slice, pool and component, and the first element of each array. It
-// does not test lists that are empty at present. It does not test values that a State saves without their type, for
-// example by save.Num or save.Var. It does not test what allocators and worlds save of themselves, such as entities,
-// nor containers in a value: their lengths and offsets. Values whose type belongs to memory, ecs, particles or engine,
-// such as Input, are not tested either. Nor are pools and components of types without a package, such as float32.
+// does not test:
+//   - lists that are empty at present
+//   - values that a State saves without their type, for example by save.Num or save.Var
+//   - metadata of allocators and worlds, such as entities
+//   - lengths and offsets of containers that a value has
+//   - variables and components whose type belongs to memory, ecs, particles or engine, such as Input; a field of such
+//     a type is tested
+//   - pools and components of types without a package, such as float32
 func Unhashed(cfg Sync) (fields []string, err error) {
 	s := syncer{Sync: cfg}
 	if err := s.save(&s.start, false); err != nil {

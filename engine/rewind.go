@@ -14,15 +14,15 @@ import (
 type RewindConfig[T any] struct {
 	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
-	// The states are kept in Memory. It must outlive the Rewind, and must not belong to a part of the Set. It needs no
-	// alignment and need not be zero. Memory from make usually becomes resident as states fill it. memory.MakeSlice
-	// clears its memory, which is resident at once.
+	// Memory is where the states are kept. It must outlive the Rewind, and must not belong to a part of the Set. It needs
+	// no alignment and need not be zero. If one state is larger than Memory, Keep returns a *memory.Exhausted. Memory from
+	// make usually becomes resident as states fill it. memory.MakeSlice clears its memory, which is resident at once.
 	Memory []byte
 	// Ticks is the number of ticks whose inputs are kept; 0 means 7,200: two minutes. States is the largest number
 	// of states; 0 means 1,024. NewRewind allocates both lists.
 	Ticks, States int
-	// Step plays one tick again. Do not play sounds that it requests: they were heard already. Step must not change the
-	// input, keep the pointer, or call a method of the Rewind other than Now.
+	// Step plays one tick again. It must not play sounds, because the player has heard them already. Step must not change
+	// the input, keep the pointer, or call a method of the Rewind other than Now.
 	Step func(in *T) error
 	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
 	Rest func() error
@@ -33,16 +33,16 @@ type RewindConfig[T any] struct {
 // state again. The game must depend only on its state and the inputs; [Synctest] tests this. A Rewind belongs to the
 // game goroutine.
 //
-// If the game calls Load or Read of the Set, for example in a quick load, the states and inputs of the Rewind do not
-// belong to the new state. The next call of a method first forgets all of them. The number of the present tick stays.
+// If the game itself calls Load or Read of the Set, for example in a quick load, the Rewind forgets all states and
+// inputs: they do not belong to the new state. The number of the present tick stays. Call Begin to change it.
 //
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep
 //	inputs        i   i   i   ...  i   i   i   i        Record
 //	Seek(152)                      load, step, step
 //
-// [Rewind.Record] does not allocate. [Rewind.Keep] allocates only if [save.Set.Save] does, for example
-// the first time. [Rewind.Seek] allocates only if [save.Set.Load] or the game does.
+// [Rewind.Record] does not allocate. [Rewind.Keep] allocates only if [save.Set.Save] does, for example the first time.
+// [Rewind.Seek] allocates only if [save.Set.Load] or the game does.
 type Rewind[T any] struct {
 	// Invariants, verified by Check:
 	//
@@ -105,11 +105,14 @@ func (r *Rewind[T]) Record(in T) {
 	}
 }
 
-// Keep saves the present state if no state is kept, or if the newest is at least `every` ticks old. It replaces the
-// oldest states if there is no space. Call Keep after each tick. An `every` below 1 means 1. saved reports whether Keep
-// has saved the state. The errors are those of Rest and of [save.History.Save]. While the game is in no valid state,
-// see Seek, Keep returns an error that wraps save.ErrEmpty. A call of Begin, a successful Seek or Back, or a load of
-// the Set by the game ends this.
+// Keep saves the present state if no state is kept, or if the newest state is at least `every` ticks older than the
+// present tick. An `every` below 1 means 1. Call Keep after each tick. saved reports whether Keep has saved the state.
+// After a Seek back, Keep saves nothing while a later state is kept: see Cut. If there is no space, Keep replaces the
+// oldest states.
+//
+// The errors are those of Rest and of [save.History.Save]. If the game is in no valid state, Keep returns an error that
+// wraps save.ErrEmpty: see Seek. This ends with a call of Begin, a successful Seek or Back, or a load of the Set by the
+// game.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	r.notice()
 	if r.torn {
@@ -125,27 +128,30 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	return err == nil, err
 }
 
-// Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End. Later
-// states and inputs stay until [Rewind.Cut] or [Rewind.Record].
+// Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End; if it is
+// not, the error wraps save.ErrEmpty. Seek loads the newest state that is not after tick, and plays the ticks since
+// this state. If the present tick is between this state and tick, Seek loads nothing and plays on. Later states and
+// inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
-// A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
-// Seek begins at an older state. If none fits, Seek begins at the present tick, or fails if that is after tick.
+// If a load fails with save.ErrLayout, Seek loads an older state. This happens, for example, if a level has ended, or
+// if an earlier Seek has dropped a hook of the state: see tiers.Manager.State. If no state can be loaded, Seek plays on
+// from the present tick. If the present tick is after tick, Seek fails instead.
 //
-// If tick is out of range, the error wraps save.ErrEmpty. If Seek fails because of RewindConfig.Rest or a load, the
-// present tick is unchanged. For example, each load returns save.ErrLayout if a level has ended.
-//
-// After an error or a panic of Step, the game is in no valid state, and Now returns the tick before the failed one.
-// After a panic of a load, or an error of a save.State that breaks its contract, the game is in no valid state either.
-// In both cases the next Seek first loads a saved state that is not after its tick. If there is none, the error of this
-// Seek wraps save.ErrEmpty.
+// If RewindConfig.Rest or a load fails, the present tick and the game are unchanged. But the game is in no valid state
+// after an error or a panic of Step, and after a load that panics. This is also so if a load fails because a save.State
+// breaks its contract. After a failed Step, Now returns the tick before the failed tick. From an invalid state the next
+// Seek must load a state that is not after its tick. If there is none, the error of this Seek wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
-// Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. While
-// RewindConfig.Memory and States have space for another state, Back saves one after every `dense` ticks that it plays,
-// except at its last tick. The next Back to a slightly earlier tick then has fewer ticks to play. A `dense` below 1
-// means 1. If tick is after the present tick, the error wraps save.ErrEmpty. Other errors are those of Seek and of
-// Keep. If an error occurs before the first Step, nothing is forgotten. After a later error all states and inputs after
-// tick are lost.
+// Back is [Rewind.Seek] to the present tick or an earlier one. It then forgets all states and inputs after tick. If
+// tick is after the present tick, the error wraps save.ErrEmpty. Other errors are those of Seek and of Keep.
+//
+// Back saves a state after every `dense` ticks that it plays, except at its last tick. So the next Back to a slightly
+// earlier tick has fewer ticks to play. A `dense` below 1 means 1. Back saves only while RewindConfig.Memory and States
+// have space, and replaces no state.
+//
+// If an error occurs before the first Step, nothing is forgotten. After a later error all states and inputs after tick
+// are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 	r.notice()
 	if tick > r.now {

@@ -81,7 +81,8 @@ func (r *Rand) Circle() mgl32.Vec2 {
 	}
 }
 
-// Disc returns a vector of length at most 1, each point of the disc equally likely. Disc takes 4/pi tries on average.
+// Disc returns a vector of length at most 1, each point of the disc equally likely. Disc takes 4/pi tries on average,
+// and draws two numbers for each try.
 func (r *Rand) Disc() mgl32.Vec2 {
 	for {
 		if v := r.square(); LengthSquared(v) <= 1 {

@@ -92,7 +92,7 @@ type Timing struct {
 }
 
 // Timing returns the times of system i, from 0 in the order of Add. Ticks in which the system did not run count as 0.
-// If there is no such system, Timing panics.
+// Before the first tick all times are 0. If there is no such system, Timing panics.
 func (s *Schedule) Timing(i int) Timing {
 	sys := &s.systems[i]
 	t := Timing{Name: sys.name}

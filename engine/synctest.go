@@ -9,7 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Sync configures [Synctest], [Lockstep] and [Unhashed]. Set and Hash must not be nil. Step may be nil for Unhashed only.
+// Sync configures [Synctest], [Lockstep] and [Unhashed]. Set, Step and Hash must not be nil. Unhashed uses only Set,
+// Hash and Rest, so its Step may be nil. Only Synctest uses Distance, Check and Audit. An error of Step, Rest or Check
+// ends the test.
 type Sync struct {
 	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
@@ -23,15 +25,15 @@ type Sync struct {
 	// Rest is called after each Step, before each save, and before Synctest loads. It waits for workers, for example by
 	// tiers.Manager.Rest. It may be nil.
 	Rest func() error
-	// Ticks is the number of ticks to test. Below 1 means none.
+	// Ticks is the number of ticks to test. Below 1 means none. Lockstep uses the Ticks of its first argument.
 	Ticks int
 	// Distance is the number of ticks between save and load. Below 1 means 1.
 	Distance int
-	// Check may be nil. Synctest calls it after each load. An error of Check ends the test, and becomes Desync.Err.
+	// Check may be nil. Synctest calls it after each successful load. An error of Check becomes Desync.Err.
 	Check func() error
-	// Audit may be nil. Synctest calls Audit after each save of a state that it loads later. After the load it calls the
-	// function that Audit has returned. This function returns the differences from the save, and nil or an empty slice if
-	// there is none. See [Fields].
+	// Audit may be nil. Synctest calls Audit after each save of a state that it loads later. After the load Synctest calls
+	// the function that Audit has returned. This function returns the differences from the save; nil or an empty slice
+	// means none. See [Fields].
 	Audit func() func() []save.Difference
 }
 
@@ -49,13 +51,14 @@ type Desync struct {
 	Tick       int               // number of ticks from the start of the test to the two states
 	Difference save.Difference   // the first difference; empty if Differ is false
 	More       []save.Difference // the further differences of Sync.Audit
-	Differ     bool              // Difference is set; it is not if only the hashes differ, or if Err is set
+	Differ     bool              // Difference is set; false if only the hashes differ, or if Err is set
 	Audit      bool              // Sync.Audit has found Difference; if false, Difference is in the Set
 	Err        error             // the error of Sync.Check, or nil
 	lockstep   bool              // two games differ
 }
 
-// Error returns a text with the tick, the difference, and the paths of at most 8 differences of More.
+// Error returns a text with the tick, the difference, and the paths of at most 8 differences of More. If Err is set,
+// the text contains Err instead of the differences.
 func (d *Desync) Error() string {
 	when := fmt.Sprintf("synctest: tick %d", d.Tick)
 	if d.lockstep {

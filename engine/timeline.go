@@ -1,14 +1,15 @@
 package engine
 
-// A Timeline is a [Rewind] for the bar of the overlay: overlay.Config.Timeline. [Rewind.Timeline] makes one.
+// A Timeline is a [Rewind] for the bar of the overlay: overlay.Config.Timeline. Only [Rewind.Timeline] makes one that
+// can be used.
 type Timeline[T any] struct {
 	r    *Rewind[T]
 	then func(error)
 }
 
 // Timeline returns a Timeline of the Rewind. Each Seek of the Timeline calls `then` with the error of [Rewind.Seek], or
-// with nil. This function must update what is no state, such as sprites and sounds. After an error that leaves no valid
-// state, it must end the game. If `then` is nil, all errors are lost.
+// with nil. This function must update all data that the state does not contain, such as sprites and sounds. After an
+// error that leaves no valid state, it must end the game. If `then` is nil, all errors are lost.
 func (r *Rewind[T]) Timeline(then func(error)) Timeline[T] { return Timeline[T]{r, then} }
 
 // Span returns [Rewind.Oldest], [Rewind.Now] and [Rewind.End].
