@@ -39,22 +39,24 @@ const prefix = ".strata-"
 // another container may remove it at any time.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
-// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied. It
-// is safe for concurrent use with different paths if Backup is empty. A backup is a hard link to the old version. If
-// the system makes no such link, the backup is a copy, with Mode.
+// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied. If
+// Backup is empty, it is safe for concurrent use with different paths.
 type Writer struct {
 	System System      // nil means the operating system
 	Mode   fs.FileMode // the mode of the new version, regardless of the umask; 0 means 0644
-	Backup string      // the path at which Write keeps the old version, in the folder of the file; "" means no backup
+	// Backup is the path at which Write keeps the old version; "" means no backup. The path must be in the folder of the
+	// file. A backup replaces the file at Backup. If there is no old version, the file at Backup stays. A backup is a hard
+	// link to the old version. If the system makes no such link, the backup is a copy, with Mode.
+	Backup string
 }
 
 // Write writes a file atomically with mode 0644, as [Writer.Write] does.
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The callback
-// `write` must write the new contents to its argument, which is valid only during this call. If Write returns nil and
-// the folder can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some
-// file systems cannot, nor can a user who may not read the folder.
+// Write replaces or creates the file at path, in a folder that exists. If path is a symbolic link, the file replaces
+// the link. The callback `write` must write the new contents to its argument, which is valid only during this call. If
+// Write returns nil and the folder can be synced, the new version survives a power cut. Only Unix systems can sync
+// folders. Even on Unix some file systems cannot, nor can a user who may not read the folder.
 //
 // If the error wraps ErrUnsynced, the new version is at path. After all other errors the file at path is unchanged,
 // with one exception. If Backup is set, and the old version is a folder or not readable, it may have moved to Backup. A
@@ -63,8 +65,8 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 //
 // The error is an *fs.PathError with the failed step, the path or Backup, and the system's reason, or it is the error
 // of the callback. If the callback returns an error of its argument, Write returns an *fs.PathError with path. If the
-// callback returns an ErrUnsynced, for example of another file, Write returns an error with the same text that wraps
-// nothing.
+// callback returns an error that wraps ErrUnsynced, for example of another file, Write returns an error with the same
+// text that wraps nothing.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

@@ -27,7 +27,8 @@ type System interface {
 	// IsFolder reports whether name is a folder. For a link to a folder, and if name cannot be read, IsFolder returns
 	// false.
 	IsFolder(name string) bool
-	// SyncFolder makes the names in a folder survive a power cut, if the system can.
+	// SyncFolder makes the names in a folder survive a power cut. If the file system cannot do this, SyncFolder returns
+	// nil.
 	SyncFolder(dir string) error
 	// MakeFolder makes one folder. If the name exists, the error wraps fs.ErrExist. If the parent folder does not
 	// exist, the error wraps fs.ErrNotExist.

@@ -93,7 +93,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Status returns what [Status] returns for err, or for o.Err if err is nil. So a full disk is no success.
+// Status returns [Status] of err. If err is nil, Status uses o.Err instead, so a full disk is no success.
 func (o *Output) Status(name string, err error, out io.Writer) int {
 	if err == nil {
 		err = o.Err

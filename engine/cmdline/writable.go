@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 )
 
-// Writable returns an error if a command cannot write a file at each of the paths. A command calls it before it works,
-// because its results would be lost later. The path "" counts as writable. A path that exists must be a plain file: an
-// atomic write would replace a pipe or a device. Two paths must not name one file. Writable makes a file in each folder
-// and removes it. Its name begins with .strata- and the number of the process.
+// Writable returns an error if a command cannot write a file at one of the paths. A command calls Writable before it
+// works, so that its results are not lost. The path "" counts as writable. A path that exists must be a plain file,
+// because an atomic write would replace a pipe or a device. A link to a missing file is an error, and so are two paths
+// to one file. Writable makes a temporary file in each folder and removes it. The name of this file begins with
+// .strata- and the number of the process.
 func Writable(paths ...string) error {
 	var before []string
 	for _, path := range paths {

@@ -9,8 +9,9 @@ import (
 	"strconv"
 )
 
-// A Build says how a program is built. Package is its import path or folder, Dir the folder to build in, or "" for the
-// current one. Flags are flags of go build other than -ldflags. Env are variables in addition to those of the process.
+// A Build describes how a program is built. Package is its import path or folder. Dir is the folder in which go build
+// runs, or "" for the current one. Flags are flags of go build other than -ldflags. Env are variables, as "NAME=value",
+// in addition to those of the process.
 type Build struct {
 	Package, Dir string
 	Flags, Env   []string

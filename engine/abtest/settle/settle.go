@@ -61,7 +61,8 @@ func Ratios(a, b []float64) []float64 {
 // Spread returns the spread of a side that was measured twice. The two times of the side in program i are mine[i] and
 // twin[i]. Spread computes the ratio mine[i]/twin[i] of each program. For each shift of twin (see [Each]), it also
 // computes the median of the ratios. Spread returns how far the worst of all these numbers deviates from 1. A spread of
-// 0.05 means that ratios from 1/1.05 to 1.05 are within noise. If twin is empty and mine is not, Spread panics.
+// 0.05 means that ratios from 1/1.05 to 1.05 are within noise. If mine is empty, Spread returns 0. If only twin is
+// empty, Spread panics.
 func Spread(mine, twin []float64) float64 {
 	found := Ratios(mine, twin)
 	for shift := range mine {

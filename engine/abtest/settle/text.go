@@ -20,8 +20,9 @@ func Replace(name, begins, ends, text string) error {
 	return os.WriteFile(name, slices.Concat(before, []byte(text), after), 0o644)
 }
 
-// Marked returns the error that [Replace] would return for a file without its places. A command calls Marked before it
-// measures, because its figures would be lost later. For the name "" the result is nil.
+// Marked returns an error if [Replace] could not replace the text: if the file cannot be read or lacks one of the two
+// places. If all is well, or if name is "", Marked returns nil. A command calls Marked before it measures, so that its
+// figures are not lost. Marked does not test whether the file can be written.
 func Marked(name, begins, ends string) error {
 	if name == "" {
 		return nil

@@ -18,9 +18,10 @@ var values = []string{
 }
 
 // Every calls parse with malformed values for each flag, in each form: -f=value, -f value and -f alone. The function
-// parse must print its errors by Parse of cmdline. Every fails the test if a refused command line does not print one line
-// that names the flag. It also fails the test if a flag accepts every value, unless free has the flag's name without
-// the dash. Such flags are, for example, names of files. Every returns the number of refused command lines.
+// parse must print its errors by Parse of cmdline. It must refuse an unknown flag. Every fails the test if a refused
+// command line does not print exactly one line that names the flag. It also fails the test if a flag accepts every
+// value, unless free contains the name of the flag, without the dash. Such flags are, for example, names of files.
+// Every returns the number of refused command lines.
 func Every(t *testing.T, parse func(args []string, out io.Writer) error, free ...string) (refused int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -61,14 +62,14 @@ type FullDisk struct{}
 // Write returns 0 and an error whose text is "no space left".
 func (FullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A Last is an output that fails the test if one of the Files does not exist before the first Write. A command must save
-// its files before it prints, because a pipe that was closed ends the process.
+// A Last is an output that fails the test if one of the Files does not exist at a Write. A command must save its files
+// before it prints, because a write to a closed pipe ends the process.
 type Last struct {
 	T     testing.TB
 	Files []string // their paths
 }
 
-// Write returns len(p).
+// Write tests that the Files exist, and returns len(p).
 func (l Last) Write(p []byte) (int, error) {
 	l.T.Helper()
 	for _, name := range l.Files {
