@@ -6,10 +6,12 @@ import (
 )
 
 // Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free for
-// these blocks again. Call Settle after a load. Without it the last freed blocks stay in the workers' inboxes until the
-// next Scope.Cancel or Streamer.Close. Settle does not wait, and cancels nothing. It also releases assets that were
-// evicted since the last Poll, and frees their blocks. After Streamer.Close Settle calls no Drain. If Kind.Release or
-// Config.Free panics, Settle completes its work, and then the panic continues to the caller.
+// these blocks again. Call Settle when loading is complete, for example at the end of a loading screen. Without it the
+// last freed blocks stay in the workers' inboxes until the next Scope.Cancel or Streamer.Close.
+//
+// Settle does not wait, and cancels nothing. It also releases assets that were evicted since the last Poll, and frees
+// their blocks. After Streamer.Close Settle calls no Drain. If Kind.Release or Config.Free panics, Settle completes its
+// work, and then the panic continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
 	s.again()
@@ -60,9 +62,10 @@ func (s *Streamer) raiseEpoch() {
 	s.wake.Broadcast()
 }
 
-// Close closes every handle, releases the delivered assets, waits for the workers to end and frees all blocks. The
-// streamer does not use the heaps afterwards. If Config.Free refused blocks, a second Close calls Config.Free for
-// these blocks again. If it refused none, a second Close returns nil and does nothing.
+// Close closes every handle, releases the delivered assets, waits for the workers to end and frees all blocks.
+// Afterwards the streamer does not use the heaps, and refuses every request with ErrClosed. If Config.Free refused
+// blocks, a second Close calls Config.Free for these blocks again. If it refused none, a second Close returns nil and
+// does nothing.
 //
 // Close waits at most 2 s for a call of the file system, and then abandons the worker. The error has the reason of each
 // worker that was abandoned since New, and its file if it had one. An abandoned worker does not touch its heap again.

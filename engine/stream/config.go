@@ -17,10 +17,10 @@ type Config struct {
 	// error. If FS is an fs.StatFS, Stat is called before Open. Open a folder with os.OpenRoot, so that no link leads
 	// out of the folder. Required.
 	FS fs.FS
-	// Heap returns the allocator of a worker, whose number is from 0 to Workers - 1. New calls Heap once for each
-	// worker. A worker allocates only from its own heap, until the streamer is closed. The allocator must not call the
-	// streamer. Its Alloc must first free what Free has pushed to the inbox, as tiers.Worker does: a full heap does not
-	// cause a call of Drain. Required.
+	// Heap returns the allocator of a worker, whose number is from 0 to Workers - 1. New calls Heap once for each worker.
+	// Until the streamer is closed, only this worker allocates from this heap. The allocator must not call the streamer.
+	// Its Alloc must first free the blocks that Free has pushed to the worker's inbox, as tiers.Worker does: the streamer
+	// does not call Drain when a heap is full. Required.
 	Heap func(worker int) memory.Allocator
 	// Free returns a block to its heap. Free is called on the game goroutine while the worker may be using the heap.
 	// So Free must push the block to an inbox of the worker, a list from which Drain frees blocks. If Free panics, for

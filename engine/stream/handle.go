@@ -270,9 +270,9 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 // cases a loaded asset is released. An asset that is being decoded counts against Config.Assets until its worker has
 // stopped.
 //
-// A second Close does not affect the asset. Every Close but that of the zero Handle also releases assets that were
-// evicted since the last Poll, and frees their blocks. If Kind.Release or Config.Free panics, Close completes its work,
-// and then the panic continues to the caller.
+// A second Close does not affect the asset. Close also releases assets that were evicted since the last Poll, and frees
+// their blocks. Only Close of the zero Handle does nothing. If Kind.Release or Config.Free panics, Close completes its
+// work, and then the panic continues to the caller.
 func (t Handle[T]) Close() {
 	s := t.s
 	if s == nil {
@@ -286,8 +286,8 @@ func (t Handle[T]) Close() {
 	s.flush()
 }
 
-// Priority changes the priority of this handle. NaN means Last. Priority costs O(log n) in the number of queued
-// assets and O(n) in the handles of the asset.
+// Priority changes the priority of this handle. The asset has the most urgent priority of its handles. NaN means Last.
+// Priority costs O(log n) in the number of queued assets and O(n) in the handles of the asset.
 func (t Handle[T]) Priority(p Priority) {
 	if t.s == nil || t.err != nil {
 		return

@@ -12,11 +12,11 @@ import (
 const blockAlign = 64
 
 // A Heap is a worker's heap for one call of a decode function. The Heap records its blocks. If decoding fails, panics
-// or is cancelled, the streamer frees these blocks. A Heap is a [memory.Allocator]. It is valid on the goroutine of
-// the decode function until the decode function returns.
+// or is cancelled, the streamer frees these blocks. A Heap is a [memory.Allocator]. It is valid on the goroutine of the
+// decode function until the decode function returns.
 //
-// If the heap is full, Alloc waits as long as a block of it will be freed or can be evicted. This is so for blocks of
-// cached assets, of cancelled ones, and of assets without Kind.Stays that wait for delivery. The decode function must
+// If the heap is full, Alloc waits while other blocks of the heap will be freed or can be evicted. These are blocks of
+// cached assets, of cancelled assets, and of assets without Kind.Stays that wait for delivery. The decode function must
 // return every error of Alloc. An error may also mean that the asset was cancelled, or that the asset will be decoded
 // again when there is space.
 type Heap struct{ w *worker }
@@ -56,8 +56,8 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Worker returns the number of the worker, from 0, for data that a kind keeps per worker.
 func (h *Heap) Worker() int { return h.w.index }
 
-// Bytes returns a block of Alloc as a slice of n bytes. The error wraps the error of Alloc. For a negative n it wraps
-// memory.ErrTooLarge.
+// Bytes returns a block of Alloc as a slice of n bytes, aligned to 64 bytes. The error wraps the error of Alloc. For a
+// negative n it wraps memory.ErrTooLarge.
 func (h *Heap) Bytes(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: %d bytes", memory.ErrTooLarge, n)

@@ -90,9 +90,9 @@ func (s *Streamer) charge(k *kind, bytes int64) {
 	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 }
 
-// ResidentOf returns the bytes of Stats.Resident that belong to assets of T's kind. The result `coming` counts assets
-// that are being decoded or wait for Poll. The result `delivered` counts loaded assets. If no kind for T is
-// registered, both are 0. Safe for concurrent use.
+// ResidentOf returns how many bytes of Stats.Resident belong to assets of T's kind. The result `coming` is for assets
+// that are being decoded or wait for Poll. The result `delivered` is for loaded assets, including cached ones. If no
+// kind for T is registered, both are 0. Safe for concurrent use.
 func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

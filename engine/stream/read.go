@@ -12,10 +12,10 @@ import (
 const emptyReads = 100
 
 // A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every 32
-// KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF the
-// asset is not loaded, regardless of the result of the decode function. Further reads return the bytes that are
-// buffered, and then the same error. A Reader is valid on the goroutine of the decode function until the decode
-// function returns.
+// KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled; if so, the read fails. After an error
+// other than io.EOF the asset is not loaded, regardless of the result of the decode function. Further reads return the
+// bytes that are buffered, and then the same error. A Reader is valid on the goroutine of the decode function until the
+// decode function returns.
 type Reader struct {
 	w     *worker
 	f     fs.File

@@ -22,9 +22,10 @@ func (sc *Scope) Name() string { return sc.name }
 // Len returns the number of open handles of the scope.
 func (sc *Scope) Len() int { return sc.open }
 
-// Cancel closes every handle of the scope. The scope may be used again at once. Cancel does not wait: Streamer.Settled
-// reports whether every worker has freed the blocks of cancelled assets. If Kind.Release or Config.Free panics, Cancel
-// completes its work, and then the panic continues to the caller.
+// Cancel closes every handle of the scope, as [Handle.Close] does, and makes every worker call Config.Drain soon. The
+// scope may be used again at once. Cancel does not wait: Streamer.Settled reports whether every worker has freed the
+// blocks of cancelled assets. If Kind.Release or Config.Free panics, Cancel completes its work, and then the panic
+// continues to the caller.
 func (sc *Scope) Cancel() {
 	s := sc.s
 	s.mu.Lock()
@@ -39,9 +40,9 @@ func (sc *Scope) Cancel() {
 
 // Progress counts the handles of a scope by the state of their assets.
 type Progress struct {
-	Done    int // handles for which a Flow does not wait: those of loaded assets, and those in Failed and Waiting
+	Done    int // handles of loaded assets, plus Failed, plus Waiting: a Flow waits for all others
 	Failed  int // handles of failed assets
-	Waiting int // handles of assets that wait for space under Config.Resident, after a Poll could free none
+	Waiting int // handles of assets that wait for space under Config.Resident, and for which a Poll has found none
 	Total   int // all open handles
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/histogram"
 )
 
-// Stats are the statistics of a streamer: counts, bytes and times, without pointers. Counts of events
-// are since New.
+// Stats are the statistics of a streamer: counts, bytes and times, without pointers. Counts of events are since New. A
+// reload in progress counts as a further asset.
 //
 //	Staging <= StagingPeak;  Resident <= ResidentPeak; ResidentPeak <= Budget if Budget is not 0
 type Stats struct {
@@ -38,7 +38,7 @@ type Stats struct {
 	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
 	Wasted            uint64 // bytes of the blocks of cancelled assets, except of those that Deliver has cancelled
 	Evicted           uint64 // cached assets that were evicted
-	Thrash            uint64 // requests for assets that were evicted less than 2 s before, among the last 256
+	Thrash            uint64 // requests for one of the last 256 evicted assets, less than 2 s after its eviction
 
 	BytesRead      uint64 // bytes that were read from files
 	BytesDecoded   uint64 // bytes of the blocks of all assets that were decoded to their end

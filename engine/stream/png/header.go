@@ -55,11 +55,11 @@ func (h Header) rowBytes(n int) int64 {
 	return (int64(n)*int64(h.bitsPerPixel()) + 7) / 8
 }
 
-// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Every error is an [*Error], and the
-// returned Header is then zero. For more than maxPixels pixels, for pictures that an int cannot address, and for rows
-// above [MaxRowBytes], the error wraps ErrTooLarge. For an invalid header the error wraps ErrFormat.
+// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Every error is an [*Error], and the returned
+// Header is then zero. For more than maxPixels pixels, for pictures that an int cannot address, and for rows above
+// [MaxRowBytes], the error wraps ErrTooLarge. For an invalid header the error wraps ErrFormat.
 //
-// If the file ends early, the error wraps [io.ErrUnexpectedEOF]. If r fails, the error wraps that of r. If
+// If the file ends early, the error wraps [io.ErrUnexpectedEOF]. If r fails, the error wraps the error of r. If
 // maxPixels is below 1, ReadHeader refuses every picture. ReadHeader makes one small Go allocation, and more for an
 // error.
 func ReadHeader(r io.Reader, maxPixels int) (Header, error) {
