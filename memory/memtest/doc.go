@@ -29,9 +29,9 @@
 // The shadow keeps live blocks oldest first and compares a new block with every live block. An operation costs
 // O(live) in the model, and a Check of the allocator.
 //
-// Less is tested with -short, and unless the environment variable STRATA_TEST is full or night. Run plays at most 8
-// random programs instead of 40, Faults lets some calls fail instead of each, and Saved makes 40 rounds instead of 120.
-// Set the variable to test an allocator of your own.
+// With -short, and if the environment variable STRATA_TEST is neither full nor night, less is tested. Run plays at most
+// 8 random programs instead of 40, Faults lets some calls fail instead of each, and Saved makes 40 rounds instead of
+// 120. Set the variable to test an allocator of your own.
 //
 // # Concurrency and the collector
 //

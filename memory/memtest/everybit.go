@@ -40,20 +40,22 @@ type Flips struct {
 // calls check, on another goroutine, and restores the bit. The function check may return an error, which Flips.Named
 // counts, or tolerate the bit and return nil. check must not panic or access unmapped memory. It must end within a
 // second of its thread's processor time and allocate at most 64 MiB. While no bit is flipped, check must return nil. If
-// check breaks one of these rules, the test fails. Short runs of debug builds (memdebug, -race) flip every fourth bit.
+// check breaks one of these rules, the test fails. In a debug build (-tags memdebug or -race) in which testenv.Short
+// returns true, EveryBit flips only every fourth bit.
 //
-// The values of roots are pointers. EveryBit visits fields, also unexported ones, elements, and values behind
-// pointers, also in interfaces. It enters named structs of this module and of sync/atomic only. If a slice or an
-// array has more than 24 elements, EveryBit visits 24 of them, evenly spread. It does not visit maps, strings,
-// functions, unsafe pointers, or the value in a variable of type page.Source. If metadata lies behind an unsafe
-// pointer, pass a pointer to a slice of it.
+// The values of roots are pointers. EveryBit visits fields, also unexported ones, elements, and values behind pointers,
+// also in interfaces. It enters named structs of this module and of sync/atomic only. If a slice or an array has more
+// than 24 elements, EveryBit visits 24 of them, evenly spread. It does not visit maps, strings, functions, unsafe
+// pointers, or the value in a variable of type page.Source. If metadata lies behind an unsafe pointer, pass a pointer
+// to a slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	return EveryNthBit(tb, 1, check, roots...)
 }
 
 // EveryNthBit is [EveryBit] for every n-th bit of each value. The first bit of the i-th value that it visits, from 0,
-// is i modulo n. So n successive values of one size together cover every bit. n must be at least 1.
+// is i modulo n. So n successive values of one size together cover every bit. n must be at least 1. In a debug build in
+// which testenv.Short returns true, an n below 4 counts as 4.
 func EveryNthBit(tb testing.TB, n int, check func() error, roots ...any) Flips {
 	tb.Helper()
 	if brief() {

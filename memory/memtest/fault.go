@@ -17,7 +17,7 @@ type Faulty struct {
 	// FailAt is the number of the call of Reserve or Commit that fails with a *memory.Exhausted. If FailAt is 0, none
 	// fails.
 	FailAt int
-	// ForGood makes call number FailAt and all later calls of Reserve and Commit fail.
+	// ForGood makes call number FailAt and all later calls of Reserve and Commit fail. If FailAt is 0, it has no effect.
 	ForGood bool
 	// PanicAt is the number of the call of Reserve or Commit that panics with [ErrInjected] before it does anything. If
 	// PanicAt is 0, none panics.
@@ -27,7 +27,7 @@ type Faulty struct {
 	FailReturnAt, PanicReturnAt int
 	// FailReturns makes every Decommit and Release fail.
 	FailReturns bool
-	// Miserly makes [Faulty.CommitSome] commit only `least` bytes, which is its parameter.
+	// Miserly makes [Faulty.CommitSome] commit only as many bytes as its parameter `least`.
 	Miserly bool
 
 	calls    int

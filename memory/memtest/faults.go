@@ -12,8 +12,9 @@ import (
 // Faults runs a program three times for each of the first 999 calls that reserve or commit memory. In the first run the
 // call fails, in the second run the call and all later calls fail, in the third run the call panics. Each of the first
 // 999 calls of Decommit and Release fails in one run and panics in another run. In a last run each CommitSome of the
-// source commits only its parameter least. Some of the calls are skipped with -short, and unless STRATA_TEST is full or
-// night. Each refusal must be a typed error that changes nothing, all later operations must work, and nothing may leak.
+// source commits only its parameter least. With -short, and if STRATA_TEST is neither full nor night, some of the calls
+// are skipped. Each refusal must be a typed error that changes nothing, all later operations must work, and nothing may
+// leak.
 func Faults(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, faults)

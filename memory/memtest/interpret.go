@@ -13,9 +13,11 @@ const opBytes = 6
 
 // Interpret runs program against a new allocator of s and compares it with a [Shadow]. It calls Check after every
 // operation, in programs of more than 1,000 operations after every 16th operation. A violation fails the test. At the
-// end it closes the allocator. Any bytes are a program. An operation has 6 bytes: an opcode, an alignment, and an
-// operand of 4 bytes, such as a size. If 1 to 5 bytes are left at the end, they are ignored. While 400 blocks are live,
-// alloc does nothing. The opcode selects the operation:
+// end it frees all blocks and closes the allocator.
+//
+// Any bytes are a program. An operation has 6 bytes: an opcode, an alignment, and an operand of 4 bytes, such as a
+// size. If 1 to 5 bytes are left at the end, they are ignored. While 400 blocks are live, alloc does nothing. The
+// opcode selects the operation:
 //
 //	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, if the allocator has it
 //	               7 reset (rarely) or trim (as rarely), if the allocator has it

@@ -53,9 +53,10 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 }
 
 // WriteIsTold verifies that Alloc reports a write to a freed block, in a debug build. p must be a freed block that the
-// next Alloc of size bytes, aligned to al, would return. WriteIsTold writes 0x41 at the offset `at` of p, and calls this
-// Alloc. It must panic with a *memory.Misuse whose Addr is p, and whose text contains ".Alloc", "use after free" and all
-// strings of want. It must not change Stats, and Check must return nil. A second Alloc must return p.
+// next Alloc of size bytes, aligned to al, would return. WriteIsTold writes 0x41 at the offset `at` of p, and calls
+// this Alloc. The Alloc must panic with a *memory.Misuse whose Addr is p, and whose text contains ".Alloc", "use after
+// free" and all strings of want. The Alloc must not change Stats, and Check must return nil. A second Alloc must return
+// p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41

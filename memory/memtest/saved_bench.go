@@ -10,10 +10,11 @@ import (
 )
 
 // BenchSaved measures saving and loading of a set, compared with copies of the same number of bytes. The set must be
-// sealed, and must not be busy. Call BenchSaved in a benchmark, on the goroutine that may call the set.
+// sealed, and must not be busy. Call BenchSaved in a benchmark, on the goroutine that may call the set. An error of the
+// set fails the benchmark.
 //
-// It reports the lower quartiles of the times, divided by that of a copy. The copies to a slot are timed for saves, and
-// the copies back for loads:
+// It reports quotients of times, each time a lower quartile. The divisor is the time of a copy to a slot (copy), or of
+// a copy back from a slot (back):
 //
 //	save/copy, hash/copy                    save.Set.Save and save.Set.SaveHash
 //	load/back                               save.Set.Load

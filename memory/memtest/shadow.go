@@ -9,7 +9,8 @@ import (
 )
 
 // A Shadow is a model of an allocator: it records every live block and its contents. If the allocator breaks a promise,
-// a method of the Shadow fails the test by tb.Fatal. A Shadow belongs to one goroutine at a time.
+// a method of the Shadow fails the test by tb.Fatal. A method that gets the index of a block panics if there is no such
+// block. A Shadow belongs to one goroutine at a time.
 type Shadow struct {
 	tb     testing.TB
 	blocks []Block // oldest first
@@ -119,7 +120,7 @@ func (s *Shadow) Take(i int) Block {
 }
 
 // Forget removes the i-th oldest block, from 0, from the Shadow without verifying it. Call Forget after you have freed
-// the block. If there is no such block, Forget panics.
+// the block.
 func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
 // Resize records that the i-th oldest block, from 0, was resized in place to size bytes. The test fails if a byte of
@@ -130,8 +131,8 @@ func (s *Shadow) Resize(i int, size uintptr) {
 	s.Move(i, s.blocks[i].Ptr, size)
 }
 
-// Move is [Shadow.Resize] for the i-th oldest block if it was moved to p. The allocator must have copied the first
-// min(old size, size) bytes of the block to p, and p must be aligned as the block was.
+// Move is [Shadow.Resize] for a block that was moved to p. The allocator must have copied the first min(old size, size)
+// bytes of the block to p, and p must be aligned as the block was.
 func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 	s.tb.Helper()
 	b := s.blocks[i]

@@ -107,7 +107,7 @@ type Halfway struct {
 	On bool // Release fails
 }
 
-// While On is set, Release fails and does nothing. If On is not set, Release passes the call to Source.
+// Release fails and does nothing while On is set. If On is not set, Release passes the call to Source.
 func (h *Halfway) Release(m page.Memory) error {
 	if h.On {
 		return errors.New("memtest: injected release failure")

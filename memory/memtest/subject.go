@@ -25,7 +25,7 @@ type Subject struct {
 	MaxAlign uintptr
 	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates if testenv.Short returns
 	// true. If Short returns false, Allocs is ignored. Set Allocs for an allocator whose Alloc makes a system call or a
-	// stack trace. 0 means 2^18+2^10.
+	// stack trace. 0 means 2^18+2^10, which is also the maximum; in debug builds the maximum is lower.
 	Allocs int
 	// LIFO declares that only the newest block may be freed. Free of another block panics with a *memory.Misuse.
 	LIFO bool
@@ -52,14 +52,15 @@ type Subject struct {
 	// Hook registers f to run once, at the next Reset or Close, newest first. If Hook is nil, the
 	// allocator has no hooks.
 	Hook func(a memory.Allocator, f func())
-	// Far makes an allocator on 64-bit address space that can allocate more than 4.25 GiB in blocks of FarSize bytes.
-	// src is nil, as in New. The test writes to few of these blocks. If Far returns memory.ErrOutOfMemory, the test is
-	// skipped, or fails if CI=true. Far should be nil only if the allocator cannot have so many bytes.
+	// Far makes an allocator that can allocate more than 4.25 GiB in blocks of FarSize bytes. src is nil: Far must use
+	// page.Default(). The test writes to few of these blocks. It does not run on 32-bit systems, in a browser and in debug
+	// builds. If Far returns memory.ErrOutOfMemory, the test is skipped, or fails if CI=true. Far should be nil only if
+	// the allocator cannot have so many bytes.
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
-	// Shared returns a view of a for one goroutine, and a function that ends the view. Several goroutines call it at
-	// once, and a view frees blocks of other views. If Shared is nil, the allocator serves one goroutine.
+	// Shared returns a view of a for one goroutine, and a function that ends the view. Several goroutines call Shared at
+	// once. A view must also free blocks of other views. If Shared is nil, the allocator serves one goroutine.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the *memory.Misuse of other calls
 	// after Close must contain "closed", and Stats must report no memory. If Closed is nil, every error of Alloc and

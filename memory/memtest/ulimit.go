@@ -19,10 +19,11 @@ const heapRoom = 8 << 20
 
 // UnderUlimit runs the calling test again in child processes under a limit on address space. It starts one child for
 // each limit of kib, in KiB. If a child fails, the test fails. UnderUlimit returns true in a child, where the caller
-// continues with the test, and false in the parent, where the caller returns. With a limit of 800 MiB or more, a child
-// has 8 MiB free in its Go heap, for errors. With a lower limit Go itself may not start: the limit is then skipped. In a
-// child Go does not collect garbage: to collect, Go may need address space that the test has taken, and without it Go
-// ends the process.
+// continues with the test. It returns false in the parent, where the caller returns.
+//
+// With a limit of 800 MiB or more, a child has 8 MiB free in its Go heap, for errors. With a lower limit Go itself may
+// not start: the limit is then skipped. In a child Go does not collect garbage, because a collection without free
+// address space ends the process.
 //
 // UnderUlimit is for Unix. In debug builds, which need more memory, and on 32-bit systems it starts no child and
 // returns false.

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Mappings returns the number of the process's mappings that have some of the size bytes at base. It exists on Linux
-// only. If /proc is missing, it calls [Missing].
+// Mappings returns the number of the process's mappings that contain at least one of the size bytes at base. It exists
+// on Linux only. If /proc is missing, it calls [Missing].
 func Mappings(t testing.TB, base unsafe.Pointer, size uintptr) (n int) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")

@@ -42,8 +42,8 @@ func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 // returns false. Without -short, Brief panics as [Full] does.
 func Brief() bool { return testing.Short() || !Full() }
 
-// Some returns all entries if Full returns true, and those with the given keys otherwise. It is for cases that differ
-// from each other in numbers alone. Some panics if a key is missing, and as [Full] does.
+// Some returns all entries if Full returns true. If not, it returns the entries with the given keys. It is for cases
+// that differ from each other in numbers alone. Some panics if a key is not in all, and as [Full] does.
 func Some[V any](all map[string]V, keys ...string) map[string]V {
 	some := map[string]V{}
 	for _, key := range keys {
@@ -59,7 +59,8 @@ func Some[V any](all map[string]V, keys ...string) map[string]V {
 	return some
 }
 
-// Step returns 1 if Full returns true, and n otherwise. It is the step of a loop over many equal cases.
+// Step returns 1 if Full returns true, and n otherwise. It is the step of a loop over many equal cases. Step panics as
+// [Full] does.
 func Step(n int) int {
 	if Full() {
 		return 1
@@ -67,7 +68,7 @@ func Step(n int) int {
 	return n
 }
 
-// Long skips t, a test that takes long, unless Full returns true.
+// Long skips t, a test that takes long, unless Full returns true. Long panics as [Full] does.
 func Long(t testing.TB) {
 	t.Helper()
 	if !Full() {
@@ -75,7 +76,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Longest skips t, a test that takes too long for each commit, unless Night returns true.
+// Longest skips t, a test that takes too long for each commit, unless Night returns true. Longest panics as [Full]
+// does.
 func Longest(t testing.TB) {
 	t.Helper()
 	if !Night() {
