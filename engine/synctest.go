@@ -93,16 +93,18 @@ func (d *Desync) Unwrap() error { return d.Err }
 
 // Synctest tests that a game can be saved and loaded. It saves, plays Distance ticks, loads, and plays the same ticks
 // again. It repeats this from the state that it has reached. The hashes must be equal after the load and after every
-// tick. If they are not, the error wraps a *[Desync]. If the hashes differ after a tick, the Desync names the first
-// difference of the Set, if there is one, by part, table, entity and field. If they differ directly after a load, the
-// Desync has only the tick.
+// tick.
 //
-// Other errors wrap those of the functions in cfg and of the Set. But if a load fails with save.ErrLayout, the test
-// goes on, and the ticks since the save count as Skipped. Compare Synced.Skipped with the number that you expect.
+// The error wraps a *[Desync] if hashes differ, if Check returns an error, or if Audit finds a difference. If hashes
+// differ after a tick, the Desync names the first difference of the Set by part, table, entity and field. If the Set
+// has no difference, or if hashes differ directly after a load, the Desync has only the tick.
 //
-// Synctest saves before each Distance ticks, and after each tick that it plays for the first time. It keeps Distance + 2
-// states in Go memory. The game must not be drawn during the test. After success the game is Ticks ticks later. After an
-// error the state of the game is not specified.
+// Other errors wrap those of Step, Rest and the Set. But if a load fails with save.ErrLayout, the test goes on, and the
+// ticks since the save count as Skipped. Compare Synced.Skipped with the number that you expect.
+//
+// Synctest saves before each Distance ticks, and after each tick that it plays for the first time. It keeps Distance +
+// 2 states in Go memory. The game must not be drawn during the test. After success the game is Ticks ticks later. After
+// an error the state of the game is not specified.
 func Synctest(cfg Sync) (Synced, error) {
 	s := syncer{Sync: cfg}
 	s.Distance = max(s.Distance, 1)

@@ -15,7 +15,8 @@ import (
 // That is why a file is read into a buffer of the Go heap and copied: a call that returns
 // late writes where nobody looks, also when the heap has long been closed.
 
-// ErrHangs is wrapped by the error of an asset if a call of the file system took longer than Config.Patience.
+// ErrHangs is wrapped by the error of an asset if a call of the file system took longer than Config.Patience, or longer
+// than 2 s in Streamer.Close.
 var ErrHangs = errors.New("stream: the file system does not answer")
 
 // ErrNoWorkers is wrapped by the errors of new requests, of queued assets and of assets that wait for space, after
