@@ -90,8 +90,8 @@ func kernel(r float64) (s, c float64) {
 	return s, c
 }
 
-// Heading returns the direction at angle a, in radians from +x towards +y. The direction has length 1. If the angle
-// is not finite, Heading returns +x.
+// Heading returns the direction at angle a, in radians from +x towards +y. The direction has length 1, apart from
+// rounding. If the angle is not finite, Heading returns +x.
 func Heading(a float32) mgl32.Vec2 {
 	s, c := SinCos(a)
 	return mgl32.Vec2{c, s}
@@ -158,8 +158,8 @@ func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 // Perp returns v turned by a quarter turn, from +x to +y.
 func Perp(v mgl32.Vec2) mgl32.Vec2 { return mgl32.Vec2{-v[1], v[0]} }
 
-// Rotate returns v turned by an angle. The angle is given as a direction of length 1, such as the result of
-// [Heading].
+// Rotate returns v turned by the angle of the direction `by`, from +x to +y. `by` must have length 1, such as the
+// result of [Heading].
 func Rotate(v, by mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{Dot(v, mgl32.Vec2{by[0], -by[1]}), Dot(v, mgl32.Vec2{by[1], by[0]})}
 }

@@ -16,9 +16,9 @@ func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 	return &Loop{clock: NewClock(catchUp), schedule: s, tick: Tick{Rand: rnd}}
 }
 
-// Frame adds elapsed to the clock, simulates the ticks that are due, and returns the number of completed ticks: see
-// [Clock.Advance]. The first tick gets *in, the other ticks get in.Held(). If no tick is due, the input is not used:
-// keep in.Pressed for the next Frame.
+// Frame adds elapsed to the clock, simulates the ticks that are due, and returns the number of completed ticks. At most
+// the catchUp of [NewLoop] are due: see [Clock.Advance]. The first tick gets *in, the other ticks get in.Held(). If no
+// tick is due, the input is not used: keep in.Pressed for the next Frame.
 //
 // If a system fails, Frame returns the error of [Schedule.Run]. Loop.Tick counts the incomplete tick, the result of
 // Frame does not. If a system panics, Loop.Tick does not count the incomplete tick. The next tick then has the same

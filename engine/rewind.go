@@ -131,8 +131,8 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 
 // Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End; if it is
 // not, the error wraps save.ErrEmpty. Seek loads the newest state that is not after tick, and plays the ticks since
-// this state. If the present tick is between this state and tick, Seek loads nothing and plays on. Later states and
-// inputs stay until [Rewind.Cut] or [Rewind.Record].
+// this state. If the present tick is between this state and tick, or if there is no such state, Seek loads nothing and
+// plays on. Later states and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
 // If a load fails with save.ErrLayout, Seek loads an older state. This happens, for example, if a level has ended, or
 // if an earlier Seek has dropped a hook of the state: see tiers.Manager.State. If no state can be loaded, Seek plays on

@@ -71,7 +71,7 @@ func (r *Rand) Chance(p float32) bool { return r.Float32() < p }
 // Sign returns -1 or 1, each equally likely.
 func (r *Rand) Sign() float32 { return float32(int32(r.Uint32()>>31)*2 - 1) }
 
-// Circle returns a random direction: a vector of length 1, each direction equally likely.
+// Circle returns a random direction: a vector of length 1, apart from rounding, each direction equally likely.
 func (r *Rand) Circle() mgl32.Vec2 {
 	for {
 		// A point too near the centre has too few bits of direction.

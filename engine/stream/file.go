@@ -30,9 +30,9 @@ func Parsed[T any](name string, parse func(file string, data []byte) (T, error))
 	}}
 }
 
-// ReadAll reads the whole file into a block of heap. The asset owns the block. ReadAll is for decode functions that
-// have not read from r: after a read it fails with io.ErrUnexpectedEOF or io.EOF. A decode function must return the
-// error of ReadAll. Any other error is that of heap or of r.
+// ReadAll reads the whole file into a block of heap. The asset owns the block. A decode function must return the error
+// of ReadAll: it is an error of heap or of r. ReadAll is for decode functions that have not read from r. After a read
+// it fails with io.ErrUnexpectedEOF or io.EOF.
 func ReadAll(r *Reader, heap *Heap) ([]byte, error) {
 	data, err := heap.Bytes(int(r.Size()))
 	if err != nil {

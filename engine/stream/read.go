@@ -60,8 +60,8 @@ func (r *Reader) ReadByte() (byte, error) {
 }
 
 // Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. If n is negative, Peek
-// panics. The bytes are valid until the next call of a method. If the file has fewer bytes, Peek returns the remaining
-// bytes and io.EOF. Other errors are errors of Read.
+// panics. The bytes are valid until the next call of a method of the Reader. If fewer bytes are left, Peek returns them
+// and io.EOF. Other errors are errors of Read.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {

@@ -8,8 +8,8 @@ import (
 
 // Reload makes the next Poll load the file with the given name again, for every kind whose asset of this file is Loaded
 // or Failed. A cached asset without handles is released instead. A reload in flight is restarted, a first load in
-// flight is not. Reload returns whether it has found an asset that does not wait for the next Poll already. After all
-// workers were abandoned, the next Poll drops the reload without an error.
+// flight is not. Reload returns true if it has found such an asset that does not already wait for the next Poll. After
+// all workers were abandoned, the next Poll drops the reload without an error.
 //
 // The old value stays loaded until the new value is delivered. Kind.Deliver gets both values. If the reload fails, the
 // old value stays, and the error is logged and returned by Handle.Err. Until the delivery the new value takes a place

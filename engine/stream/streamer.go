@@ -226,9 +226,9 @@ func (s *Streamer) announce() {
 	s.news.Broadcast()
 }
 
-// Errors returns the newest 64 errors since New, oldest first. Each error is a *LoadError, or reports that a worker's
-// Drain panicked, or that a worker without an asset was abandoned. Stats().Failures counts all errors. Errors
-// allocates.
+// Errors returns the newest 64 errors since New, oldest first. An error is a *LoadError, with three exceptions: a panic
+// of a worker's Drain, a panic of Stats of its heap, and the abandonment of a worker without an asset. Stats().Failures
+// counts all errors. Errors allocates.
 func (s *Streamer) Errors() []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

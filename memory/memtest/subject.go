@@ -76,8 +76,8 @@ type Subject struct {
 type Misuses uint8
 
 const (
-	DoubleFree Misuses = 1 << iota // a free of a block that was freed, or its SizeOf or Resize
-	Interior                       // a pointer into a block, or its tail
+	DoubleFree Misuses = 1 << iota // Free, SizeOf or Resize of a block that was freed
+	Interior                       // a pointer into a block, also with the number of bytes from there to the end of the block
 	WrongSize                      // a size that differs from the requested size and from all sizes of the block's size class
 	OldBlocks                      // one of the kinds above with a block that is not the newest block
 )
