@@ -52,11 +52,11 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	}
 }
 
-// WriteIsTold verifies that Alloc reports a write to a freed block, in a debug build. p must be a freed block that the
-// next Alloc of size bytes, aligned to al, would return. WriteIsTold writes 0x41 at the offset `at` of p, and calls
-// this Alloc. The Alloc must panic with a *memory.Misuse whose Addr is p, and whose text contains ".Alloc", "use after
-// free" and all strings of want. The Alloc must not change Stats, and Check must return nil. A second Alloc must return
-// p.
+// WriteIsTold verifies that Alloc of a debug build reports a write to a freed block. a must be a memory.StatsReporter.
+// p must be a freed block that the next Alloc of size bytes, aligned to al, would return. WriteIsTold writes 0x41 at
+// the offset `at` of p, and calls this Alloc. The Alloc must panic with a *memory.Misuse whose Addr is p, and whose
+// text contains ".Alloc", "use after free" and all strings of want. The Alloc must not change Stats, and Check must
+// return nil. A second Alloc must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -74,10 +74,11 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 	}
 }
 
-// OverflowIsToldByResize verifies that Resize reports a write after the end of a block. It allocates a block of 256
-// bytes and writes the byte at offset 300. a must be a memory.Resizer in a debug build, with 768 free bytes after this
-// block. A Resize to 1024 bytes must panic with a *memory.Misuse whose text names the byte and contains all strings of
-// want. This Resize must not change Stats, and Check must return nil. A second Resize must succeed.
+// OverflowIsToldByResize verifies that Resize of a debug build reports a write after the end of a block. It allocates a
+// block of 256 bytes and writes the byte at offset 300. a must be a memory.Resizer and a memory.StatsReporter, with 768
+// free bytes after this block. A Resize to 1024 bytes must panic with a *memory.Misuse whose text names the byte and
+// contains all strings of want. This Resize must not change Stats, and Check must return nil. A second Resize must
+// succeed.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	t.Helper()
 	r := a.(memory.Resizer)

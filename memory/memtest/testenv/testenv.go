@@ -35,7 +35,8 @@ func level() int {
 
 // Short reports whether tests run in their shortest version. Short returns true with -short. In a debug build (-tags
 // memdebug or -race) it also returns true, unless Full returns true. The tests of a debug build take ten times as long.
-// Those that it leaves out run in ordinary builds. In a debug build without -short, Short panics as [Full] does.
+// The tests that a debug build leaves out run in ordinary builds. In a debug build without -short, Short panics as
+// [Full] does.
 func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 
 // Brief reports whether tests run a short version of their long cases. Brief returns true with -short, and if Full
