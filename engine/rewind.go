@@ -79,7 +79,8 @@ func NewRewind[T any](cfg RewindConfig[T]) (*Rewind[T], error) {
 	return &Rewind[T]{cfg: cfg, states: states, inputs: make([]T, cfg.Ticks), loads: cfg.Set.Loads()}, nil
 }
 
-// Begin forgets all states and inputs. tick is the number of the present tick, for example 0 for a new game.
+// Begin forgets all states and inputs, and makes tick the number of the present tick. For example, tick is 0 for a new
+// game.
 func (r *Rewind[T]) Begin(tick uint64) {
 	r.states.Clear()
 	r.now, r.end, r.torn, r.loads = tick, tick, false, r.cfg.Set.Loads()
@@ -139,9 +140,10 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // from the present tick. If the present tick is after tick, Seek fails instead.
 //
 // If RewindConfig.Rest or a load fails, the present tick and the game are unchanged. But the game is in no valid state
-// after an error or a panic of Step, and after a load that panics. This is also so if a load fails because a save.State
-// breaks its contract. After a failed Step, Now returns the tick before the failed tick. From an invalid state the next
-// Seek must load a state that is not after its tick. If there is none, the error of this Seek wraps save.ErrEmpty.
+// after an error or a panic of Step, and after a load that panics. The same is true if a load fails because a
+// save.State breaks its contract. After a failed Step, Now returns the tick before the failed tick. From an invalid
+// state the next Seek must load a state that is not after its tick. If there is none, the error of this Seek wraps
+// save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back is [Rewind.Seek] to the present tick or an earlier one. It then forgets all states and inputs after tick. If

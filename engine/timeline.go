@@ -1,7 +1,7 @@
 package engine
 
-// A Timeline is a [Rewind] for the bar of the overlay: overlay.Config.Timeline. Only [Rewind.Timeline] makes one that
-// can be used.
+// A Timeline passes a [Rewind] to the bar of the overlay: set overlay.Config.Timeline. Only [Rewind.Timeline] makes one
+// that can be used.
 type Timeline[T any] struct {
 	r    *Rewind[T]
 	then func(error)

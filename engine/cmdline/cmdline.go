@@ -84,7 +84,7 @@ type Output struct {
 	Err error // the first error of Writer
 }
 
-// Write calls Writer.Write and returns its results.
+// Write calls Writer.Write and returns its results. The first error stays in Err.
 func (o *Output) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
 	if o.Err == nil {

@@ -75,8 +75,8 @@ func Spread(mine, twin []float64) float64 {
 	return math.Exp(worst) - 1
 }
 
-// Choose returns the items whose names begin with one of the beginnings, a list separated by commas. Spaces around a
-// beginning are ignored. An empty beginning, and so an empty list, chooses all items.
+// Choose returns the items whose names begin with an entry of beginnings, a list separated by commas. Spaces around an
+// entry are ignored. An empty entry, and so an empty list, chooses all items.
 func Choose[T any](all []T, beginnings string, name func(T) string) (some []T) {
 	for _, item := range all {
 		for b := range strings.SplitSeq(beginnings, ",") {
