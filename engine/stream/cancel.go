@@ -7,7 +7,8 @@ import (
 
 // Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free for
 // these blocks again. Call Settle when loading is complete, for example at the end of a loading screen. Without it the
-// last freed blocks stay in the workers' inboxes until the next Scope.Cancel or Streamer.Close.
+// last freed blocks stay in the inbox of their worker until its next Alloc, or until the next Scope.Cancel or
+// Streamer.Close.
 //
 // Settle does not wait, and cancels nothing. It also releases assets that were evicted since the last Poll, and frees
 // their blocks. After Streamer.Close Settle calls no Drain. If Kind.Release or Config.Free panics, Settle completes its
