@@ -21,8 +21,9 @@ type RewindConfig[T any] struct {
 	// Ticks is the number of ticks whose inputs are kept; 0 means 7,200: two minutes. States is the largest number of
 	// states; 0 means 1,024. Negative numbers are an error. NewRewind allocates the list of inputs and the list of states.
 	Ticks, States int
-	// Step plays one tick again. It must not play sounds, because the player has heard them already. Step must not change
-	// the input, keep the pointer, or call a method of the Rewind other than Now. An error ends the Seek: see Rewind.Seek.
+	// Step plays one tick again. It must not play sounds, because the player has heard them already. It must not change
+	// the input or keep the pointer. Of the methods of the Rewind it may call only Now. An error ends the Seek: see
+	// Rewind.Seek.
 	Step func(in *T) error
 	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. Keep, Seek and
 	// Back return its error. Rest may be nil.
