@@ -21,11 +21,11 @@ const (
 // beyond an edge, and mipmaps are off.
 const gutter = 1
 
-// ErrAtlasFull reports that a page has no space for a region. An error for which errors.Is(err, ErrAtlasFull) is true
-// is a [*FullError].
+// ErrAtlasFull reports that a page has no space for a region. This package returns it as a [*FullError], for which
+// errors.Is(err, ErrAtlasFull) is true.
 var ErrAtlasFull = errors.New("render: atlas is full")
 
-// A FullError reports ErrAtlasFull with figures, in texels.
+// A FullError is an ErrAtlasFull with figures. Sizes are in texels.
 type FullError struct {
 	ID   int    // -1 for a built-in region or a font
 	Name string // as given to [Atlas.ID], or empty; "built in" for ID -1
@@ -44,14 +44,14 @@ func (e *FullError) Error() string {
 // Is makes errors.Is(e, ErrAtlasFull) return true.
 func (e *FullError) Is(target error) bool { return target == ErrAtlasFull }
 
-// AtlasConfig sizes an Atlas. The zero value is the default; NewAtlas refuses values out of range.
+// AtlasConfig sizes an Atlas. The zero value is the default. If a value is out of range, NewAtlas returns an error.
 type AtlasConfig struct {
 	Page    int // side of the page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Regions int // 1 to 65536: ids are 0 to Regions-1; 0 means 1024
 
-	// If Texels is not nil, the atlas copies each write to the page into Texels: 4·Page·Page bytes, rows from the top,
-	// premultiplied RGBA. Other bytes stay as they are. Texels is for programs that draw batches without a GPU, for
-	// example in tests. The atlas keeps the slice.
+	// Texels, if not nil, is a copy of the page, for programs that draw batches without a GPU, such as tests. It must
+	// have 4·Page·Page bytes: rows from the top, premultiplied RGBA. The atlas keeps the slice, and writes each texel
+	// to it that it writes to the page. Other bytes stay as they are.
 	Texels []byte
 }
 
@@ -63,7 +63,7 @@ type page interface {
 
 // An Atlas is one page of pictures and the ids of its regions. The pictures of a level form an arena: Reset removes
 // the pictures that were reserved after the last Keep. Pixels that are uploaded before Run reach the GPU with the first
-// frame. An Atlas belongs to the goroutine of Update and Draw.
+// frame. Only NewAtlas makes an Atlas that can be used.
 type Atlas struct {
 	// Invariants:
 	//
@@ -129,9 +129,9 @@ func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
 	return a, nil
 }
 
-// ID returns the id of name. Names get the ids 0, 1, 2 and so on, in the order of their first calls. If no id is
-// left, ID fails. ID ignores ids that the game chooses itself, so use either names or your own ids. Call ID once per
-// name, during loading, not every frame.
+// ID returns the id of name. A new name gets the next id: 0, 1, 2 and so on. If no id is left, ID fails. ID does not
+// know the ids that the game chooses itself, so use either names or your own ids. Call ID once per name, during
+// loading, not every frame.
 func (a *Atlas) ID(name string) (int, error) {
 	if id, ok := a.names[name]; ok {
 		return id, nil
@@ -145,13 +145,13 @@ func (a *Atlas) ID(name string) (int, error) {
 	return id, nil
 }
 
-// Reserve allocates a region of w × h texels for id. Until the first Upload to id, Lookup returns the placeholder. If
-// Reserve has reserved id with this size already, Reserve returns the same region. A gutter, a border of one texel,
-// separates the region from others. Upload makes the gutter transparent.
+// Reserve allocates a region of w × h texels for id. Until the first Upload to id, the texels are undefined, and Lookup
+// returns the placeholder. If Reserve has reserved id with this size already, Reserve returns the same region. A
+// gutter, a border of one texel, separates the region from others. Upload makes the gutter transparent.
 //
-// Reserve fails if the id is out of range, or is reserved with another size or by ReserveTile. If w or h is not from 1
-// to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError]. A failed call
-// changes nothing.
+// Reserve fails if the id is out of range. It also fails if the id is reserved with another size, or by ReserveTile. If
+// w or h is not from 1 to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError].
+// A failed call changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 
 // ReserveTile is [Atlas.Reserve] for a picture that [Quads.Tiles] draws. The border around the region repeats the
@@ -217,13 +217,15 @@ func (a *Atlas) Lookup(id int) Region {
 	return a.checker
 }
 
-// Loaded reports whether the pixels of id were uploaded. After the region is removed Loaded returns false.
+// Loaded reports whether the pixels of id were uploaded. Loaded returns false after Remove or Reset has removed the
+// region, and for an id out of range.
 func (a *Atlas) Loaded(id int) bool {
 	return uint(id) < uint(len(a.entries)) && a.entries[id].uploaded
 }
 
-// Remove frees the region of id. Lookup returns the placeholder for id afterwards. Regions that Lookup returned for
-// id before are stale. A name keeps its id. If id is not reserved, Remove does nothing.
+// Remove frees the region of id, even if it is kept. Lookup returns the placeholder for id afterwards. Regions that
+// Lookup returned for id before are stale. A name keeps its id. If id is not reserved or out of range, Remove does
+// nothing.
 func (a *Atlas) Remove(id int) {
 	if e, err := a.entry(id); err == nil && e.reserved {
 		a.packer.give(e.slot)
@@ -269,16 +271,16 @@ func (a *Atlas) Placeholder() Region { return a.checker }
 // Page returns the side of the square page in texels.
 func (a *Atlas) Page() int { return a.packer.size }
 
-// Free returns the number of free texels of the page. They may be scattered. If a region is smaller than its place on
-// the page, the rest of the place does not count as free.
+// Free returns the number of free texels of the page. They may be scattered, so that even a smaller region does not fit.
+// If a region is smaller than its place on the page, the rest of the place does not count as free.
 func (a *Atlas) Free() int { return a.packer.free() }
 
-// Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices; they may lie off-heap.
-// Vertices are in pixels of the picture. Colours are premultiplied and drawn source-over. If the number of indices is
-// no multiple of three, or an index is not below len(verts), Draw panics.
+// Draw draws a batch on any Ebitengine image, in one draw call of the GPU. Draw copies the slices; they may lie
+// off-heap. Vertices are in pixels of the image. Colours are premultiplied and drawn source-over. If the number of
+// indices is no multiple of three, or an index is not below len(verts), Draw panics. With no index Draw does nothing.
 //
-// The cost is proportional to the number of vertices. If there are more than 16,384, and the triangles do not use
-// them in order, the cost is up to three times as high.
+// The cost is proportional to len(verts), used or not. If there are more than 16,384 vertices, and the triangles do not
+// use them in order, the cost is up to three times as high.
 func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
 	if img := a.page.image(); img != nil {
 		handOver(on, verts, indices, img)

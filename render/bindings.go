@@ -51,8 +51,8 @@ const (
 
 // Bindings are the controls of each action. A zero Control is an empty slot. Bindings are plain data.
 //
-// DefaultBindings, Bind and SetMap keep three invariants: every control is bound at most once and in a slot of its
-// device, and every action has at least one control.
+// DefaultBindings, Bind and SetMap keep three invariants. No control is bound twice. Every control is in a slot of its
+// device. Every action has at least one control.
 type Bindings [ActionCount][BindingSlots]Control
 
 // DefaultBindings returns the bindings of a new player. With any bindings, Alt+Enter also means Fullscreen.
@@ -144,7 +144,7 @@ func (b *Bindings) count(a int) (n int) {
 	return n
 }
 
-// Map returns the names of the controls of each action, by the action's name. Files contain the bindings in this
+// Map returns a new map from the name of each action to the names of its controls. Files contain the bindings in this
 // form. Map omits empty slots. SetMap therefore fills the slots of each device from the first one.
 func (b *Bindings) Map() map[string][]string {
 	m := make(map[string][]string, len(b))

@@ -10,7 +10,7 @@ import (
 // A Bloom configures the glow of bright pixels. The zero value draws no glow.
 type Bloom struct {
 	Strength  float32 // factor of the blurred light that is added; 0 or less is off, above 1.5 the picture washes out
-	Threshold float32 // light below Threshold does not glow; 0 to 1
+	Threshold float32 // 0 to 1: light up to Threshold does not glow, and light of 1 glows fully
 }
 
 // DefaultBloom suits light on a dark background.

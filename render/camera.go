@@ -67,7 +67,7 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 
 // Bleed returns v with the field Outer set. The bleed is the area around the logical screen in which the game may draw.
 // It reaches to the edges of a window of w × h physical pixels, but at most `most` logical pixels beyond each side of
-// v, rounded up to physical pixels. A negative `most` counts as 0. What the player must see must lie in the area of
+// v, rounded up to physical pixels. A negative `most` counts as 0. Text and buttons belong in the area of
 // [Viewport.Safe].
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(max(min(float64(most)*float64(v.Scale), float64(max(w, h))), 0)))

@@ -40,7 +40,7 @@ func (m *Film) Len() int { return len(m.frames) }
 
 // Add records the current picture of the window, reduced by a whole factor: each pixel is the mean of the window's
 // pixels that it replaces. Call EndScene first. Add waits for the GPU. Add fails if the window's size differs from
-// its size at the first Add, or if the reduced picture would be empty.
+// its size at the first Add, or if the reduced picture would be empty. A failed Add records nothing.
 func (m *Film) Add(f *Frame) error {
 	by := max(1, (f.ScreenW+m.most-1)/m.most)
 	w, h := f.ScreenW/by, f.ScreenH/by
@@ -83,8 +83,8 @@ func shrink(rgba []byte, stride, w, h, by int) []byte {
 	return out
 }
 
-// Write writes the film to path, as [atomicfile.Write] does, and wraps its error. If the film has no picture, Write
-// fails. The film keeps its pictures.
+// Write writes the film to path with [atomicfile.Write] and wraps its error. If the film has no picture, Write fails.
+// The film keeps its pictures.
 func (m *Film) Write(path string) error {
 	if len(m.frames) == 0 {
 		return errors.New("render: a film without a picture")

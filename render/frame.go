@@ -17,7 +17,7 @@ type Frame struct {
 	Viewport                 // of the logical screen in the window
 	ScreenW, ScreenH int     // the window in physical pixels
 	Density          float32 // physical pixels of one device-independent pixel
-	Tick             int64   // successful calls of Game.Update so far
+	Tick             int64   // number of calls of Game.Update so far that returned nil
 
 	screen             target // the window
 	to                 target // the window, or the scene
@@ -137,8 +137,8 @@ func (f *Frame) ReadPixels(dst []byte) error {
 	return nil
 }
 
-// Screenshot writes the current picture of the window to a PNG file, as [atomicfile.Write] does, and wraps its error.
-// All pixels of the file are opaque. Call EndScene first. Screenshot waits for the GPU.
+// Screenshot writes the current picture of the window to a PNG file with [atomicfile.Write], and wraps its error. All
+// pixels of the file are opaque. Call EndScene first. Screenshot waits for the GPU.
 func (f *Frame) Screenshot(path string) error {
 	img := image.NewRGBA(image.Rect(0, 0, f.ScreenW, f.ScreenH))
 	if err := f.ReadPixels(img.Pix); err != nil {

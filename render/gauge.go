@@ -33,8 +33,8 @@ func (g Gauge) Color(accent Color) Color {
 }
 
 // Gauge draws g at (x, y) with size w × h. Bytes in use have the colour c, committed bytes are dimmed. A red mark
-// shows the budget, a red tint the part beyond it, and a white mark the peak. Fine lines divide the axis at 32 KiB,
-// 1 MiB and 32 MiB.
+// shows the budget, a red tint the part beyond it, and a white mark the peak. A budget or peak of 0 has no mark. Fine
+// lines divide the axis at 32 KiB, 1 MiB and 32 MiB.
 func (p *Panel) Gauge(x, y, w, h float32, g Gauge, c Color) {
 	q := p.Q
 	x, y = p.X+x, p.Y+y

@@ -21,10 +21,12 @@ type Input struct {
 	Fire   bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
 	Rewind bool // held
 
-	// These fields are true in one tick, the tick of the press. If no bound key moves the player when a modifier key
-	// (Shift, Ctrl, Alt, Meta) is pressed, the modifier key counts when it is released. It does not count then if it
-	// was held together with F1 to F12, Enter or Tab. AnyKey is any control or finger except F1 to F12 and the modifier
-	// keys.
+	// These fields are true in one tick, the tick of the press. AnyKey means any control or finger, except F1 to F12
+	// and the modifier keys Shift, Ctrl, Alt and Meta.
+	//
+	// If a modifier key is bound to Choose or to one of these fields except AnyKey, it counts when it is released. It
+	// does not count if it was held together with F1 to F12, Enter or Tab. While another bound key moves the player, a
+	// modifier key counts when it is pressed.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0
@@ -39,8 +41,8 @@ type Input struct {
 }
 
 // AimFrom returns the direction, of length 1, in which the player aims from point p of the logical screen. P is
-// usually the position of the player's ship. If the player does not aim, or the mouse points at p itself, AimFrom
-// returns zero.
+// usually the position of the player's ship. If Aim is not zero, AimFrom returns Aim. If the player does not aim, or
+// the mouse points at p itself, AimFrom returns zero.
 func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 	if in.Aim != (mgl32.Vec2{}) || !in.Pointing {
 		return in.Aim
@@ -58,8 +60,8 @@ type Controls struct {
 	// control, such as Move, Fire and Rewind, follow it at once. A direction that is held still repeats in Nav.
 	Capture bool
 
-	// Release keeps directions that are held from moving a menu until they are released. Set it when a menu appears: the
-	// player may steer. The next tick resets it.
+	// Release makes Nav ignore each direction that is held now, until the player releases it. Set Release when a menu
+	// appears, because the player may be steering. The next tick clears Release.
 	Release bool
 }
 

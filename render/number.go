@@ -29,10 +29,10 @@ func AppendPercent(dst []byte, share float64) []byte {
 	return append(AppendFixed(dst, share*100, 0, 3), '%')
 }
 
-// BytesWidth is the number of characters that AppendBytes appends.
+// BytesWidth is the number of characters that AppendBytes always appends.
 const BytesWidth = 10
 
-// AppendBytes appends a number of bytes in the format of memory.AppendBytes, always BytesWidth characters:
+// AppendBytes appends a number of bytes in the format of memory.AppendBytes, padded to BytesWidth characters:
 // "   512 B  ", "  12.0 KiB", "1023.9 MiB".
 func AppendBytes(dst []byte, v uint64) []byte {
 	n := len(dst)
@@ -42,10 +42,10 @@ func AppendBytes(dst []byte, v uint64) []byte {
 	return pad(dst, n, BytesWidth)
 }
 
-// CountWidth is the number of characters that AppendCount appends.
+// CountWidth is the number of characters that AppendCount always appends.
 const CountWidth = 6
 
-// AppendCount appends a count, rounded down, always CountWidth characters: "   999", " 12345", "  123k", "  4.5M".
+// AppendCount appends a count, rounded down and padded to CountWidth characters: "   999", " 12345", "  123k", "  4.5M".
 func AppendCount(dst []byte, v uint64) []byte {
 	switch {
 	case v < 100_000:

@@ -63,7 +63,7 @@ func (p *Panel) Int(x, y float32, c Color, v int64) {
 }
 
 // Fixed writes v with prec digits after the point, at most 6, followed by unit. The digits end at x, and the unit
-// begins at x. Values beyond ±1e15 are limited, and NaN is a dash.
+// begins at x. Values beyond ±1e15 appear as ±1e15, and NaN as a dash.
 func (p *Panel) Fixed(x, y float32, c Color, v float64, prec int, unit string) {
 	// 'f' writes up to 309 digits: too many for buf.
 	p.right(x, y, c, AppendFixed(p.buf[:0], min(max(v, -1e15), 1e15), min(prec, 6), 0))
@@ -112,9 +112,9 @@ func (l Level) Color(accent Color) Color {
 	return Red
 }
 
-// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used. If Used is not 0, at
-// least one pixel is filled. A white mark shows a peak above 0. If the budget is above 0 and below the capacity, a red
-// tint covers the track from the budget to the capacity.
+// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used, in the colour of
+// [Level.Color]. If Used is not 0, at least one pixel is filled. A white mark shows a peak above 0. If the budget is
+// above 0 and below the capacity, a red tint covers the track from the budget to the capacity.
 func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	q, c := p.Q, l.Color(accent)
 	x, y = p.X+x, p.Y+y

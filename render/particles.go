@@ -6,10 +6,10 @@ import (
 	"github.com/strata-go/strata/particles"
 )
 
-// Particles appends a quad for each visible particle of s to the batch. The current view must map the world to pixels,
-// as [Camera.View] does. Particles outside of vp.Drawn() are skipped, as [particles.System.Build] describes. Particles
-// of kind k are drawn with regions[k]. Particles that do not fit are counted in Dropped. If regions has fewer elements
-// than s has kinds, or if s is closed, Particles panics.
+// Particles appends a quad for each visible particle of s to the batch. Set the current view to the result of
+// [Camera.View] first. Particles outside of vp.Drawn() are skipped. Particles of kind k are drawn with regions[k].
+// Particles that do not fit are counted in Dropped. If regions has fewer elements than s has kinds, or if s is closed,
+// Particles panics. See [particles.System.Build] for the order of the quads.
 func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Viewport) {
 	v := q.view
 	r := vp.Drawn()

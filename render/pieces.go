@@ -81,9 +81,9 @@ func padded(n, room int) int {
 // Reserve makes Ebitengine allocate buffers for all vertices that q has space for, in addition to the vertices of the
 // frame. Reserve draws nothing visible. If a is nil, or the slice of vertices of q is empty, Reserve does nothing.
 //
-// If a frame needs a larger buffer than all frames before, Ebitengine allocates a new one, and leaves the former one to
-// the collector. If a program's memory never shrinks, as in a browser, allocate the final size of the buffers at the
-// start. Ebitengine uses several buffers in turn, so call Reserve in four consecutive frames, and then EndReserve.
+// Use it in programs whose memory never shrinks, such as those in a browser. Without Reserve, Ebitengine allocates a new
+// buffer for each frame that is larger than all before, and leaves the former buffer to the collector. Ebitengine uses
+// several buffers in turn, so call Reserve in four consecutive frames, and then EndReserve.
 func (f *Frame) Reserve(a *Atlas, q *Quads) {
 	if a == nil || len(q.verts) == 0 {
 		return

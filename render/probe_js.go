@@ -16,8 +16,8 @@ func Probe() error {
 }
 
 // SoftwareLikely reports whether the CPU probably renders. In a browser it returns true if the WebGL renderer has a
-// name such as SwiftShader, or if there is no WebGL 2. If SoftwareLikely returns true, by default bloom is off and the
-// scene has logical resolution.
+// name such as SwiftShader, or if there is no WebGL 2. In this case bloom is off by default, and the scene has logical
+// resolution by default.
 func SoftwareLikely() bool {
 	doc := js.Global().Get("document")
 	if !doc.Truthy() {

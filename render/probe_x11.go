@@ -72,9 +72,10 @@ func dial(network, addr string, patience time.Duration) error {
 	return c.Close()
 }
 
-// SoftwareLikely reports whether the CPU probably renders: there is no device of a graphics card, or
-// LIBGL_ALWAYS_SOFTWARE is set, and is not empty, 0 or false. If SoftwareLikely returns true, by default bloom is off
-// and the scene has logical resolution.
+// SoftwareLikely reports whether the CPU probably renders. It returns true if there is no device of a graphics card. It
+// also returns true if the environment variable LIBGL_ALWAYS_SOFTWARE is set, and is not empty, 0 or false. In this case
+// bloom is off by default, and the scene has logical resolution by default. On Windows and macOS SoftwareLikely returns
+// false.
 func SoftwareLikely() bool {
 	if v := os.Getenv("LIBGL_ALWAYS_SOFTWARE"); v != "" && v != "0" && v != "false" {
 		return true

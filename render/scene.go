@@ -107,10 +107,10 @@ func (f *Frame) BeginScene(back Color) Viewport {
 	return f.to.vp
 }
 
-// EndScene shows the scene in the window. Shapes that are drawn later lie over the scene, at the window's resolution.
-// If the scene is drawn directly on the window, EndScene does nothing. Call EndScene before HUD and overlay. If
-// Game.Draw returns without EndScene, Run calls it. Unless the scene is drawn directly on the window, it covers all
-// that was drawn on the window before.
+// EndScene shows the scene in the window. It covers all shapes that were drawn on the window before. Shapes that are
+// drawn later lie over the scene, at the window's resolution. Call EndScene before HUD and overlay. If Game.Draw returns
+// without EndScene, Run calls it. If BeginScene was not called, or if the scene is drawn directly on the window,
+// EndScene does nothing.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen

@@ -86,10 +86,10 @@ func (f *Font) bake(a *Atlas, k int) error {
 	return nil
 }
 
-// Large renders the letters with k texels a dot, from 5 to 32, for large text such as a title. The atlas must be that
-// of NewFont. NewFont renders up to four smaller sizes. A text uses the letters of Large if one of its dots has more
-// physical pixels than the largest of these sizes has texels a dot. If Large was called for a letter with several k,
-// text uses the smallest k that is not less than the pixels of a dot. If all k are less, text uses the largest.
+// Large renders the letters with k texels a dot, from 5 to 32, for large text such as a title. The atlas must be the one
+// that was passed to NewFont. [Quads.Text] uses a letter of Large if a dot of the text is more physical pixels wide than
+// the sizes of NewFont have texels. If there are several k for a letter, Text uses the smallest k that is not less than
+// the pixels of a dot, or else the largest.
 //
 // Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
 // letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error, or if

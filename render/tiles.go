@@ -21,8 +21,8 @@ const TileUnit = 64
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
 // A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is live until Tiles.Free
-// or Tiles.Close, and only in the [Tiles] whose Place returned it. The zero Tile is no tile. If a process has called
-// NewTiles 2^k times, other Tiles can mistake a Tile for one of their own only after 2^(31-k) reuses of a square.
+// or Tiles.Close, and only in the [Tiles] whose Place returned it. Methods detect a Tile that is not live. If a process
+// has called NewTiles 2^k times, this can fail after 2^(31-k) reuses of a square. The zero Tile is no tile.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32 // of the unit, and the key of the Tiles
@@ -35,7 +35,7 @@ func (t Tile) Side() int { return int(t.side) }
 // Valid reports whether t is not the zero Tile. A freed tile is still Valid.
 func (t Tile) Valid() bool { return t.unit != 0 }
 
-// TilesConfig sizes Tiles. The zero value is the default; NewTiles refuses values out of range.
+// TilesConfig sizes Tiles. The zero value is the default. If a value is out of range, NewTiles returns an error.
 type TilesConfig struct {
 	Page  int // side of a page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Pages int // maximum number of pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory
@@ -237,8 +237,9 @@ func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool
 	return t.batches[at].quads.Picture(r, x, y, w, h, c)
 }
 
-// Submit draws all tiles that were put since Begin, with one draw call for each page. As [Frame.Draw], Submit draws on
-// the scene between BeginScene and EndScene, and on the window at other times.
+// Submit draws all tiles that were put since Begin, with one draw call for each page. Submit draws on the scene between
+// BeginScene and EndScene, and on the window at other times. If a tile was freed after Put, its square is drawn with
+// its present texels.
 func (t *Tiles) Submit(f *Frame) {
 	for i := range t.batches {
 		if q := &t.batches[i].quads; t.pages[i] != nil && len(q.Indices()) > 0 {

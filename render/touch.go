@@ -60,11 +60,12 @@ type touch struct {
 	pos mgl32.Vec2
 }
 
-// A Thumb is a finger that steers, as on a stick. The stick rests where the finger came down.
+// A Thumb is a finger that steers like a stick. The stick rests where the finger came down. If Down is false, the other
+// fields are zero.
 type Thumb struct {
 	Down   bool
 	Origin mgl32.Vec2 // the point of rest, in logical pixels
-	Pull   mgl32.Vec2 // length 0 to 1, without the dead zone
+	Pull   mgl32.Vec2 // length 0 to 1: 0 within a fifth of ThumbTravel, and 1 from ThumbTravel on
 }
 
 // ThumbTravel is the distance in logical pixels from a thumb's rest to full deflection.

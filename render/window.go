@@ -36,7 +36,7 @@ const (
 	BloomOff
 )
 
-// Options configure a window. The zero value is the default.
+// Options configure a window. The zero value is the default. The maximum of sizes and of Bleed is 16384.
 type Options struct {
 	Title      string // default "Strata"
 	W, H       int    // window size in device-independent pixels; default 1280 × 720
