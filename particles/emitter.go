@@ -38,11 +38,11 @@ type Emitter struct {
 // refuses memory, Emit emits fewer particles and counts the missing ones in Stats.Dropped. If n is negative, Emit
 // emits none.
 //
-// If the columns are full, Emit commits memory. After a refusal Emit asks the source again only after [System.Reserve],
-// [System.Reset], [System.Trim] or a load from memory. Emit allocates on the Go heap only for the error of a refused
-// commit. If the kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. The function of
-// page.Limit.OnSoft must not emit more particles than fit in Stats.Rows: during a commit of this System, Emit may then
-// panic with a *memory.Misuse. Cost: see the package documentation.
+// If the columns are full, Emit commits memory. After a refusal Emit does not ask the source again until
+// [System.Reserve], [System.Reset] or [System.Trim], or until a save.Slot from before the refusal is loaded. If the kind
+// is not registered, Emit panics with a *memory.Misuse. The function of page.Limit.OnSoft must not emit more particles
+// than fit in Stats.Rows: during a commit of this System, Emit may then panic with a *memory.Misuse. Cost: see the
+// package documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")
 	return s.emit(e, n, 0)
@@ -57,8 +57,7 @@ func (s *System) Burst(e *Emitter) int {
 
 // EmitRate emits e.Rate*dt + e.Owed particles, rounded down, and returns the number of emitted particles. Dt is in
 // seconds. The sum is limited to 0 to 1<<24, and NaN counts as 0. EmitRate stores the fraction of the limited sum in
-// e.Owed for the next call. Particles that cannot be emitted are dropped as in [System.Emit], and do not count in
-// e.Owed.
+// e.Owed for the next call. Particles that cannot be emitted count in Stats.Dropped, and not in e.Owed.
 //
 // The particles are distributed along the path of the emitter during dt, so that a fast emitter leaves an even trail.
 // The path begins at (X, Y) - (VX, VY)*dt and ends at (X, Y). EmitRate panics if [System.Emit] would.

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Hash mixes all particles, in the order of rows, and the state of the random numbers into h, and returns the result.
-// If two Systems have the same seed, Capacity and calls, and no source refused memory, Hash returns the same result
-// for the same h, on every architecture. Hash allocates nothing. Cost: see the package documentation.
+// Hash mixes all particles and the state of the random numbers into h, and returns the result. The result depends on the
+// order of the rows. If two Systems have the same seed, Capacity and calls, and no source refused memory, Hash returns
+// the same result for the same h, on every architecture. Cost: see the package documentation.
 func (s *System) Hash(h uint64) uint64 {
 	h = mix(mix(h, uint64(s.n)), uint64(s.rng))
 	for i := range s.n {

@@ -41,7 +41,7 @@ type Kind struct {
 
 	Drag               float32 // 1/s: Update divides the velocity by 1+Drag*dt
 	GravityX, GravityY float32 // units/s²; y points down the screen
-	Bounce             float32 // 0 to 1: the share of the speed at right angles to a side that a reflection keeps; 0 ignores the bounds
+	Bounce             float32 // 0 to 1: a reflection multiplies the speed at right angles to the side by Bounce; 0 ignores the bounds
 
 	Angle   Range   // radians at birth
 	Spin    Range   // radians/s

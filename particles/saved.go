@@ -13,8 +13,9 @@ import (
 //
 // With fewer kinds or another Capacity loading fails with an error that wraps save.ErrLayout. In a file the Capacity
 // may differ if the particles fit. A file lacks Stats.Peak. If a load cannot commit memory for the particles, the error
-// wraps that of the source. If the System is closed, saving and loading fail with an error that wraps memory.ErrClosed.
-// During a commit of this System a save or load of a slot fails with an error that wraps save.ErrBusy.
+// wraps the error of the source. If the System is closed, saving and loading fail with an error that wraps
+// memory.ErrClosed. If a callback of the source saves or loads a save.Slot during a commit of this System, this fails
+// with an error that wraps save.ErrBusy.
 func (s *System) SaveState(c *save.Coder) {
 	if s.closed {
 		c.Fail(memory.ErrClosed)

@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Config sizes a System. A field of 0 selects its default; New refuses values out of range.
+// Config sizes a System. A field of 0 selects its default. If a value is out of range, New returns an error.
 type Config struct {
 	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. Capacity costs address space.
 	// Memory is committed as particles are emitted. If the operating system refuses the address space, New reserves
@@ -101,7 +101,7 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 	return s, nil
 }
 
-// Len returns the number of live particles. After Close, Len returns 0.
+// Len returns the number of live particles. After Close, or after the source is closed, Len returns 0.
 func (s *System) Len() int { return s.n }
 
 // Capacity returns the maximum number of live particles: Config.Capacity, or less if the operating system refused so
@@ -127,15 +127,15 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles. If n is at most Stats.Rows, Reserve commits nothing. Afterwards Emit commits
-// nothing until the next Trim or load of a state, as long as at most n particles are alive. If n exceeds Capacity, the
-// error wraps memory.ErrTooLarge. If the source refuses, the error wraps that of the source. If the System is closed
-// during Reserve, by the function of page.Limit.OnSoft or by the end of the source, the error wraps memory.ErrClosed.
-// Stats.Failures counts the last two errors. After an error no rows are added. The function of OnSoft must not call
-// Reserve for more than Stats.Rows: Reserve may then panic with a *memory.Misuse.
+// Reserve commits memory for n particles in total. Emit then commits nothing as long as at most n particles are alive,
+// until the next Trim or load of a state. If n is at most Stats.Rows, Reserve commits nothing. After the source has
+// refused memory to Emit, Emit does not ask again. A Reserve with n up to Capacity makes Emit ask again, even if this
+// Reserve fails.
 //
-// After the source has refused memory to Emit, Emit does not ask again. A Reserve with n up to Capacity makes Emit ask
-// again, even if this Reserve fails.
+// If n exceeds Capacity, the error wraps memory.ErrTooLarge. If the source refuses, the error wraps the error of the
+// source. If the function of page.Limit.OnSoft closes the System or its source during Reserve, the error wraps
+// memory.ErrClosed. After an error no rows are added. The function of OnSoft must not call Reserve for more than
+// Stats.Rows: Reserve may then panic with a *memory.Misuse.
 func (s *System) Reserve(n int) error {
 	s.open("Reserve")
 	if n > s.max {
@@ -233,9 +233,9 @@ func (m member) Stats() memory.Stats { return m.System.Stats().Memory }
 func (m member) States(yield func(save.State) bool) { yield(m.System) }
 
 // Pool returns the System as a pool, for AddPool and RemovePool of a tiers.Manager or a tiers.Tag. Build the System on
-// the manager's PoolSource. The pool's Stats is [Stats].Memory. EndLevel then resets the System, and Close closes it.
-// Manager.Check verifies the System, and a save.Set with the manager saves it: do not add the System to the Set, too.
-// All calls return equal values.
+// the manager's PoolSource. The pool's Stats is [Stats].Memory. The manager then resets the System in EndLevel, and
+// closes it in Close. Manager.Check verifies the System, and a save.Set with the manager saves it: do not add the
+// System to the Set, too. All calls of Pool return equal values.
 func (s *System) Pool() interface {
 	memory.StatsReporter
 	Reset()
