@@ -12,7 +12,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// Config configures [New]. The zero Config means the defaults; New refuses values out of range.
+// Config configures [New]. The zero Config means the defaults. If a value is out of range, New returns an error.
 type Config struct {
 	// Keys are the keys of the functions, in the order of the table at [Part]. No key may occur twice; -1 means no key.
 	// If all Keys are zero, they are [DefaultKeys]: F1, F2 and so on. If only some Keys are zero, a zero is the key A.
@@ -20,16 +20,17 @@ type Config struct {
 
 	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
 	// game draws least. The overlay compares the corners of the whole picture, also with [Overlay.Within]. It chooses
-	// the corner when it is opened, and keeps the corner until nothing is shown. Unless NoTap is set, a tap or click in
-	// the corner cycles through strip, tiers and off. With Free, a tap counts in the upper left corner until the overlay
-	// was shown for the first time.
+	// the corner when it begins to show something, and keeps the corner until nothing is shown.
+	//
+	// A tap or click in the corner shows the strip, then strip and tiers, then nothing. NoTap switches this off. With
+	// Free, the upper left corner takes taps until the overlay was shown for the first time.
 	Corner Corner
 	NoTap  bool
 
-	// Scale is the size of the overlay's pixels in pixels of the screen, from 0.5 to 8. 0 means the screen's height
-	// divided by 720, or the factor of [Overlay.Density] if that is larger, rounded down to a multiple of one half, and
-	// at least 1. If the screen's width divided by 320 is smaller than this size, Scale is this quotient, but at least
-	// 0.75. [Overlay.Density] enlarges it on small screens.
+	// Scale is the size of the overlay's pixels in pixels of the screen, from 0.5 to 8. 0 selects a size by the screen:
+	// the screen's height divided by 720, or the factor of [Overlay.Density] if that is larger. This size is rounded
+	// down to a multiple of one half, and is at least 1. On a narrow screen it is at most the width divided by 320, but
+	// not below 0.75. On a phone it is larger, see [Overlay.Density].
 	Scale float32
 
 	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, from 0 to below 0.4

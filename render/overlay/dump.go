@@ -63,13 +63,13 @@ func (d *dump) init() {
 // busy reports whether files are being written.
 func (d *dump) busy() bool { return d.done != nil }
 
-// Dump makes the next Draw write a dump to Config.Dir, as the key of the dump does. A dump has the figures as JSON, see
-// [Record], the tiers as CSV, and the picture as PNG. Without a manager there is no CSV file. Another goroutine writes
-// the files, after [atomicfile.Sweep] for this folder. For three seconds the strip then shows the path of the JSON
-// file, or the error.
+// Dump makes the next Draw write a dump to Config.Dir. The key F6 does the same. A dump has the figures as JSON, see
+// [Record], the tiers as CSV, and the picture as PNG. Without a manager there is no CSV file. Another goroutine calls
+// [atomicfile.Sweep] for this folder and then writes the files. For three seconds the strip then shows the path of the
+// JSON file, or the error.
 //
-// While a dump is being written, Dump does nothing. In a browser, and after the Close of the manager, the strip shows
-// an error instead.
+// While a dump is being written, Dump does nothing. In a browser, and after the Close of the manager, nothing is written
+// and the strip shows an error.
 func (o *Overlay) Dump() { o.dump.wanted = !o.dump.busy() }
 
 // poll shows the result of the writing.

@@ -17,8 +17,8 @@ type faults struct {
 }
 
 // Starve(true) sets the budget of each tier to the tier's committed pages, to test how the game behaves without more
-// memory. The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the budgets. A
-// budget that was raised after Starve(true) is not changed. A repeated call does nothing and returns nil.
+// memory. The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the former
+// budgets, except budgets that were raised after Starve(true). A repeated call does nothing and returns nil.
 //
 // If the manager is closed, or a Close of it has failed, Starve(true) returns an error that wraps memory.ErrClosed, and
 // Starve(false) returns nil. Other errors are errors of [tiers.Manager.SetBudget], joined. Tiers without such an error

@@ -22,8 +22,12 @@ import (
 // measures only the ticks that Shift+F5 runs. If it was not measuring before the freeze, it also measures the first
 // frozen frame, to have figures.
 //
-// Update and Draw may be called after the manager's Close. After the manager's Close the overlay measures nothing. If
-// any [Part] is open, the overlay shows that the manager is closed.
+// Update and Draw may be called after the manager's Close. The overlay then measures nothing. If any [Part] is open, it
+// shows that the manager is closed.
+//
+// A game can run with a nil Overlay if New failed. These methods of a nil Overlay do nothing: Update, Draw, DrawFinal,
+// Close, Avoid, Within, Density and Hide. Frozen and Shown return false. Leave only checks its arguments. All other
+// methods need an Overlay.
 type Overlay struct {
 	// Invariants, verified in this order by check:
 	//
@@ -170,8 +174,8 @@ func (o *Overlay) Close() error {
 	return err
 }
 
-// Show opens or closes a part, as the key of the part does. If the part is in this state already, Show does nothing.
-// If there is no such part, Show panics with a [*memory.Misuse].
+// Show opens a part if on is true, and closes it if on is false. If the part is in this state already, Show does
+// nothing. If there is no such part, Show panics with a [*memory.Misuse].
 func (o *Overlay) Show(p Part, on bool) {
 	if uint(p) >= uint(len(o.parts)) {
 		panic(misuse("Show", fmt.Sprintf("there is no part %d; allowed are 0 to %d", p, len(o.parts)-1)))
@@ -180,7 +184,7 @@ func (o *Overlay) Show(p Part, on bool) {
 }
 
 // Shown reports whether a part is open. A part that does not fit on the screen may be open and not drawn. If there is
-// no such part, or if the Overlay is nil, Shown returns false.
+// no such part, Shown returns false.
 func (o *Overlay) Shown(p Part) bool { return o != nil && o.at(int(p)) >= 0 }
 
 // at returns the position of part k among those that are open, or -1.
@@ -201,9 +205,11 @@ func (o *Overlay) show(k int, on bool) {
 
 // Frozen reports whether the game must stand still in this tick. The result changes only in [Overlay.Update]. If Frozen
 // returns true, the game's Update must return after Overlay.Update, before it ends the memory frame. So Draw can draw
-// the open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets
-// one tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game. In a game that
-// has never called Frozen, F5 shows a message that reports this.
+// the open frame again.
+//
+// F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets one tick of a frozen game run. With
+// Config.Timeline the player selects earlier ticks of a frozen game. If the game has never called Frozen, F5 freezes
+// nothing and shows a message.
 func (o *Overlay) Frozen() bool {
 	if o == nil {
 		return false
@@ -213,8 +219,8 @@ func (o *Overlay) Frozen() bool {
 }
 
 // Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can place
-// its own text below this edge. Panels below the rectangle of [Overlay.Avoid] do not count. If nothing was shown, or if
-// the overlay begins in a lower corner, Bottom returns 0.
+// its own text below this edge. On a screen higher than wide, panels below the rectangle of [Overlay.Avoid] do not
+// count. If nothing was shown, or if the overlay begins in a lower corner, Bottom returns 0.
 func (o *Overlay) Bottom() float32 {
 	if o.corner.bottom() {
 		return 0
@@ -231,7 +237,7 @@ func (o *Overlay) Bottom() float32 {
 
 // Leave changes Config.Top and Config.Bottom: the shares of the screen's height that the overlay leaves to the game.
 // Call Leave before Draw if they depend on the window's shape. If a share is not at least 0 and below 0.4, Leave panics
-// with a [*memory.Misuse]. On a nil Overlay, Leave only checks the shares.
+// with a [*memory.Misuse].
 func (o *Overlay) Leave(top, bottom float32) {
 	if !validShare(top) || !validShare(bottom) {
 		panic(misuse("Leave", fmt.Sprintf("top is %v and bottom %v; allowed are at least 0 and below 0.4", top, bottom)))
@@ -242,25 +248,25 @@ func (o *Overlay) Leave(top, bottom float32) {
 }
 
 // Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. An
-// empty r, the default, removes the rectangle. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
+// empty r, the default, removes the rectangle. Call Avoid before Draw.
 //
 // On a screen higher than wide, Avoid has an effect if panels in the corner would reach the rectangle. Panels then lie
-// above and below the rectangle, and their lines are closer together. A panel that fits at neither side may cover the
-// rectangle if it is the only one, and so may the strip (see [Strip]).
+// above and below the rectangle, and their lines are closer together. The strip may cover the rectangle (see [Strip]).
+// A panel that fits at neither side may cover it, too, if it is the only panel.
 //
-// On any other screen panels are beside the rectangle, or beside its mirror image at the other side of the picture,
-// whichever is farther from their corner. They become narrow or smaller for that. Panels that do not fit are not drawn,
-// and a line names them.
-// The strip is above or below the rectangle, with fewer lines if necessary, but at least one.
+// On any other screen panels leave one of two rectangles to the game: r, or its mirror image at the other side of the
+// picture, whichever is farther from the overlay's corner. [Overlay.Covers] reports which one is free. Panels become
+// narrow or smaller if necessary. Panels that do not fit are not drawn, and a line names them. The strip is above or
+// below the rectangle, with fewer lines if necessary, but at least one.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
 	}
 }
 
-// Within sets the part of the picture, in pixels, that is the screen of the overlay: panels lie in it, and comments that
-// say screen mean it. For example, buttons for fingers can be beside it. If r has no pixel of the picture, as the empty
-// default, the whole picture is the screen. Call Within before Draw. On a nil Overlay, Within does nothing.
+// Within sets the screen of the overlay: a part of the picture, in pixels, in which all panels lie. Other comments call
+// it the screen. For example, buttons for fingers can be beside it. The default is an empty r. If r has no pixel of the
+// picture, the whole picture is the screen. Call Within before Draw.
 func (o *Overlay) Within(r image.Rectangle) {
 	if o != nil {
 		o.scr.within = r
@@ -269,12 +275,12 @@ func (o *Overlay) Within(r image.Rectangle) {
 
 // Density sets how many pixels of the picture a device-independent pixel has. If the picture is as large as the window
 // in physical pixels, d is the monitor's scale factor. Values of d below 1 count as 1, and values above 8 as 8. Call
-// Density before Draw. If Config.Scale is not 0, or on a nil Overlay, Density has no effect.
+// Density before Draw. If Config.Scale is not 0, Density has no effect.
 //
 // A pixel of the overlay is at least d pixels of the picture large, with d rounded down to a multiple of one half. On a
-// narrow screen it may be smaller, see Config.Scale. If the shorter side of the screen has less than 500
-// device-independent pixels, as a phone's, the pixel is at least 1.2 d large. Letters are then 12 device-independent
-// pixels high. On a screen too narrow for a panel of this size, the panel fills the width.
+// narrow screen it may be smaller, see Config.Scale. On a phone it is at least 1.2 d large, and letters are 12
+// device-independent pixels high. A phone is a screen whose shorter side has less than 500 device-independent pixels.
+// If a panel of this size is too wide for the screen, it fills the width.
 func (o *Overlay) Density(d float32) {
 	if o == nil {
 		return
@@ -290,16 +296,15 @@ func clampDensity(d float32) float32 {
 }
 
 // Hide makes Draw draw nothing while on is true. Hide(true) is for a screen of the game that would lie over panels. Parts
-// stay open, keys work as usual, and the overlay measures. Bottom and Covers describe where the parts would be. On a nil
-// Overlay, Hide does nothing.
+// stay open, keys work as usual, and the overlay measures. Bottom and Covers describe where the parts would be.
 func (o *Overlay) Hide(on bool) {
 	if o != nil {
 		o.hidden = on
 	}
 }
 
-// Covers reports whether the last Draw put a panel over any part of the rectangle. The rectangle is in pixels of the
-// picture.
+// Covers reports whether the last Draw put the strip or a panel over any part of a rectangle. The rectangle has its top
+// left corner at (x, y) and size w × h, in pixels of the picture.
 func (o *Overlay) Covers(x, y, w, h float32) bool {
 	for _, p := range o.placed {
 		k := o.scr.scale
@@ -314,9 +319,6 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 // Update reads keys, mouse and touch, and does what they request. While the overlay measures, Update also records how
 // much of the frame arena the previous tick has used. Call Update once a tick, first in Ebitengine's Update. End the
 // memory frame of the previous tick after this call.
-//
-// On a nil Overlay, Update, Draw, DrawFinal and Close do nothing, and Frozen returns false. So a game can run if New
-// failed. The other methods need an Overlay, unless their comment states otherwise.
 func (o *Overlay) Update() {
 	if o == nil {
 		return

@@ -11,8 +11,8 @@ import (
 )
 
 // A Part identifies a panel: one of the constants, or a panel of the game that [Overlay.Add] registered. The table
-// lists the default keys, see Config.Keys. F5, F6 and F8 open no panel and have no Part. In a game without a manager
-// F8 does nothing, and F4 shows no blocks.
+// lists the default keys. Config.Keys can change them: all comments name the default keys. F5, F6 and F8 open no panel
+// and have no Part. In a game without a manager F8 does nothing, and F4 shows no blocks.
 //
 //	key      shows or does                                          with Shift
 //	F1       rates, frame times, Go objects, monitors of the game
