@@ -28,13 +28,14 @@ const (
 // A Sector is the column and the row of a sector in a realm.
 type Sector struct{ X, Y uint8 }
 
-// SectorOf returns the sector of an index, see Index.
+// SectorOf returns the sector whose Index is i, from 0 to AllSectors-1.
 func SectorOf(i int) Sector { return Sector{uint8(i % Sectors), uint8(i / Sectors)} }
 
 // Index returns the number of the sector, counted from 0 along the rows.
 func (s Sector) Index() int { return int(s.Y)*Sectors + int(s.X) }
 
-// A Wanted is a sector to load. ETA is the estimated time until it is seen, in seconds. If it is in view, ETA is 0.
+// A Wanted is a sector to load. ETA is the estimated time until the sector is seen, in seconds. The estimate assumes
+// that the player approaches the sector with at least 160 units a second. If the sector is in view, ETA is 0.
 type Wanted struct {
 	Sector
 	ETA float32
@@ -49,10 +50,10 @@ const (
 	ready
 )
 
-// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the
-// positions and velocities of the player, the budget, and the calls of Ready and Lost, and it loads nothing itself.
+// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It loads nothing itself.
 // After Tick the caller requests the sectors of Want, and frees or cancels the sectors of Drop. When a picture is
-// loaded the caller calls Ready.
+// loaded the caller calls Ready. The result depends only on the arguments of Tick, the budget, and the calls of Ready
+// and Lost. The view of the player reaches 320 units to the left and right, and 180 units up and down.
 //
 // The pictures of all requested and loaded sectors together never exceed the budget of [Plan.Reset]. Half of the
 // budget, or six pictures if that is more, is for sectors that will be seen soon. The rest keeps sectors that are no
@@ -322,8 +323,8 @@ func (p *Plan) Ready(s Sector) bool {
 }
 
 // Lost records that the picture of a loaded sector was freed. The sector then counts as requested. If it will be seen
-// soon, [Plan.Want] lists it after the next Tick. If not, [Plan.Drop] lists it at last. If the sector is not loaded,
-// Lost does nothing.
+// soon, [Plan.Want] lists it after the next Tick. If not, [Plan.Drop] lists it after a later Tick. If the sector is not
+// loaded, Lost does nothing.
 func (p *Plan) Lost(s Sector) {
 	if p.Shown(s) {
 		p.state[s.Index()] = asked

@@ -7,7 +7,7 @@ const (
 	SectorSize = 512                            // side of a sector in units, and of its picture in pixels
 	Sectors    = 24                             // columns of sectors in a realm, and rows
 	CellSize   = 8                              // side of a cell in units
-	Border     = 8                              // cells of its neighbours that a recipe includes on each side
+	Border     = 8                              // cells of the neighbouring sectors that a recipe includes on each side
 	Span       = SectorSize/CellSize + 2*Border // columns of cells in a recipe, and rows
 	Bytes      = SectorSize * SectorSize * 4    // bytes of a sector's picture, four a pixel
 	reach      = float32(Border-3) * CellSize   // units: further from a wall nothing may depend on it
@@ -60,7 +60,7 @@ type Light struct {
 	X, Y   int16 // the light's centre in units from the sector's corner; multiples of 4 from -256 to 764
 	Radius int16 // units; even, 2 to 256
 	Color  uint8 // index in the palette, 0 to 4
-	Power  uint8 // a white light of 255 doubles the floor in its centre, and adds a fifth of white
+	Power  uint8 // 0 is dark; a white light of 255 doubles the floor's brightness at its centre, and adds a fifth of white
 }
 
 // A Prop is an object that the game itself draws and moves.

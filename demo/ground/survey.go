@@ -21,8 +21,8 @@ const (
 )
 
 // A Survey describes the looks of all sectors of a realm, without their walls. Positions are in units from the realm's
-// top left corner, from 0 to Side-1. Those of props are multiples of 2, all others multiples of 4. Each stamp and light
-// is stored once, although it may be in the recipes of several sectors.
+// top left corner, from 0 to Side-1. Positions of props are multiples of 2, all others multiples of 4. Each stamp and
+// light is stored once, although it may be in the recipes of several sectors.
 type Survey struct {
 	Base         Base
 	Warmth, Tone [corners * corners]uint8 // of the corners of sectors, row by row
@@ -34,8 +34,8 @@ type Survey struct {
 
 // Recipe sets *r to the recipe of the sector in column x and row y, each from 0 to Sectors-1. The reader `walls` must
 // read the realm's file NAME.walls. If a sector has more than [MaxStamps], MaxLights or MaxProps entries, Recipe leaves
-// out the last ones without an error. The error is that of walls. If the file ends too early, it is
-// io.ErrUnexpectedEOF.
+// out the last ones without an error. If the file ends too early, the error is io.ErrUnexpectedEOF. Other errors are
+// errors of walls. After an error *r is incomplete.
 func (s *Survey) Recipe(r *Recipe, x, y int, walls io.ReaderAt) error {
 	*r = Recipe{Base: s.Base, Loop: s.Loop[y*Sectors+x], X: x, Y: y}
 	for i := range 4 {
@@ -99,8 +99,8 @@ func (r *Recipe) readWalls(from io.ReaderAt) error {
 }
 
 // Append appends the survey's file to dst and returns the extended slice. The package comment describes the file. Each
-// list must have at most 65,535 entries. If a position is none of a [Survey], or another field is outside the range in
-// its comment, ParseSurvey rejects the file or returns another survey.
+// list must have at most 65,535 entries. If a position or another field is outside the range in the comments of its
+// type and of [Survey], ParseSurvey rejects the file or returns another survey.
 func (s *Survey) Append(dst []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, surveyMagic...)
