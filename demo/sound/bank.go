@@ -71,10 +71,10 @@ func Effects() (names []string) {
 // millisecond.
 const sliceSamples = 128 << 10
 
-// Kind returns the kind of sounds for a streamer. A worker decodes a file into its own heap. Then the samples are
-// copied on the game goroutine into a block of the Bank's allocator, in slices and one sound at a time. If the streamer
-// reports that a file cannot be loaded, the caller must call [Bank.Fail] with the file's name. Otherwise music waits
-// for it.
+// Kind returns the description of sounds with which a streamer loads them. A worker decodes a file into its own heap.
+// Then the samples are copied on the game goroutine into a block of the Bank's allocator, in slices and one sound at a
+// time. If the streamer reports that a file cannot be loaded, the caller must call [Bank.Fail] with the file's name.
+// Otherwise the music waits for this file.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
 		Name: "sound",
@@ -119,7 +119,8 @@ func (b *Bank) drop(name string) {
 
 // Enter selects the realm whose music is played next. The caller must then call Put or Fail once for each layer of the
 // realm's music. After the last of these calls the layers fade in for the given seconds. During this fade the music of
-// the former realm fades out. Then it is freed. If r is invalid or already selected, Enter does nothing.
+// the former realm fades out. Then it is freed. If the layers do not fit together, there is no music, see
+// [Mixer.SetMusic]. If r is invalid or already selected, Enter does nothing.
 func (b *Bank) Enter(r Realm, fade float32) {
 	if r >= Realms || b.on && b.realm == r {
 		return
@@ -137,8 +138,8 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
-// Cut ends the music at once, as [Bank.Leave] does with a fade of 0. When Cut returns, all music of the mixer is freed,
-// as the end of a realm requires. See [Mixer.Flush].
+// Cut ends the music at once, and frees it before Cut returns, for the end of a realm. Cut is [Bank.Leave] with a fade
+// of 0, followed by [Mixer.Flush].
 func (b *Bank) Cut() {
 	b.Leave(0)
 	b.mixer.Flush()
@@ -168,9 +169,9 @@ func (b *Bank) change() {
 	b.playing, b.coming = b.coming, [Layers]ClipID{}
 }
 
-// Put takes ownership of a decoded file. The block of c is freed to home when the sound is no longer needed. If c is
-// music that is not wanted now, Put frees the block at once. If the mixer refuses c, or if no sound has this name, Put
-// also frees the block and logs the reason.
+// Put takes ownership of a decoded file. The block of c is freed to home when the sound is no longer needed. An effect
+// replaces the former clip of this name. If c is music that is not wanted now, Put frees the block at once. If the
+// mixer refuses c, or if no sound has this name, Put also frees the block and logs the reason.
 func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	p, known := b.places[name]
 	switch {

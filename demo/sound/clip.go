@@ -21,6 +21,6 @@ func (c Clip) Frames() int { return len(c.PCM) / max(c.Channels, 1) }
 // Bytes returns the size of the clip's block in bytes.
 func (c Clip) Bytes() uintptr { return uintptr(len(c.PCM)) * unsafe.Sizeof(int16(0)) }
 
-// Free frees the block. The allocator a must be the one passed to [Decode], or one that returns the block to it, as a
-// tiers.Manager does for a worker's block. The clip must not be used afterwards.
+// Free frees the block. The allocator a must be the one passed to [Decode], or one that returns the block to it. For a
+// worker's block that is the tiers.Manager. The clip must not be used afterwards.
 func (c Clip) Free(a memory.Allocator) { memory.FreeSlice(a, c.PCM) }

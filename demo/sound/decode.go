@@ -21,18 +21,17 @@ type File interface {
 }
 
 // Decode reads a file of Ogg Vorbis into a block of a. If the file has the tags LOOPSTART and LOOPLENGTH, the clip has
-// only the samples of this loop. Without these tags it has all samples. If cancelled is not nil, Decode calls it before
-// it decodes the next samples, at most 4,096. If cancelled returns true, the error is ErrCancelled. After an error the
-// block is freed.
+// only the samples of this loop. Without these tags it has all samples. If cancelled is not nil, Decode calls it at least
+// once every 4,096 samples. If cancelled returns true, the error is ErrCancelled. After an error the block is freed.
 //
 // The file must have one channel, at most four comments, and the setup header that oggenc writes with -q 2 at 22050 Hz
 // or with -q 3 at 32000 Hz. With other setup headers the library could allocate without a bound, or search forever. See
 // [MaxBytes] for the largest file.
 //
 // Call Decode on the goroutine that a belongs to. During the call Decode allocates a second block from a, which
-// contains the file. If the file is malformed or ends too early, the error wraps [ErrFormat], and states what is wrong
-// and what is allowed. Other errors are those of r, or of a, such as [memory.ErrOutOfMemory]. The library also
-// allocates on the Go heap: see BenchmarkDecode.
+// contains the file. If the file is malformed, not allowed or ends too early, the error wraps [ErrFormat] and states the
+// reason. Other errors are errors of r, or of a, such as [memory.ErrOutOfMemory]. The library also allocates on the Go
+// heap: see BenchmarkDecode.
 func Decode(r File, a memory.Allocator, cancelled func() bool) (Clip, error) {
 	var head [headBytes]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -68,8 +68,8 @@ func open(m *Mixer, say io.Writer, find opener) (*Device, error) {
 const perUpdate = Rate / 60
 
 // Update calls the mixer's Update, and checks whether the system's device is ready or lost. If it is lost, the Device
-// writes one line and is silent from then on. Call Update once a tick, also while the game is paused. After Close it
-// does nothing.
+// writes one line and is silent from then on. Call Update once a tick, also while the game is paused. After Close
+// Update does nothing: call [Mixer.Update] instead.
 func (d *Device) Update() {
 	if d.closed {
 		return
@@ -121,7 +121,8 @@ func (d *Device) lose(err error) {
 	}
 }
 
-// Focus sets whether the window has the focus. A new Device assumes the focus. Without the focus nothing is played.
+// Focus sets whether the window has the focus. A new Device assumes the focus. Without the focus nothing is played, and
+// [Device.Update] advances the mixer without output.
 func (d *Device) Focus(on bool) {
 	if d.away == !on {
 		return

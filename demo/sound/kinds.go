@@ -29,13 +29,14 @@ const Layers = 4
 
 var layerNames = [Layers]string{"calm", "drums", "drive", "heat"}
 
-// EffectFile returns the path of a variant, from 0, of a kind in the assets.
+// EffectFile returns the path of a kind's sound in the assets. Variants count from 0. The path of an unknown kind or
+// variant has no file.
 func EffectFile(k cue.Kind, variant int) string {
 	return fmt.Sprintf("sound/%s_%d.ogg", k, variant)
 }
 
-// MusicFile returns the path of a layer of a realm's music in the assets. layer must be 0 to Layers-1: otherwise
-// MusicFile panics.
+// MusicFile returns the path of a layer of a realm's music in the assets. The path of an unknown realm has no file. layer
+// must be 0 to Layers-1: otherwise MusicFile panics.
 func MusicFile(r Realm, layer int) string {
 	return fmt.Sprintf("sound/%s_%s.ogg", r, layerNames[layer])
 }

@@ -55,11 +55,12 @@ type slot struct {
 }
 
 // A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read and
-// Render, which belong to the goroutine of the device. Both goroutines share a queue whose lock is held only for
-// copies. If the queue is full, a method may wait until Read has mixed 256 frames. Neither goroutine allocates on the
-// Go heap. The mixer has its own random numbers and clock, and never affects the simulation.
+// Render, which belong to the goroutine of the device. Both goroutines share a queue of commands whose lock is held only
+// for copies. If the queue is full, the commands of Hear and SetHeat are lost. Other methods then may wait until Read
+// has mixed 256 frames. Neither goroutine allocates on the Go heap. The mixer has its own random numbers and clock, and
+// never affects the simulation.
 //
-// A removed clip is freed when no voice plays it: by Update, Add, Flush or Close, on the game goroutine.
+// A removed clip is freed when nothing plays it: by Update, Add, Flush or Close, on the game goroutine.
 type Mixer struct {
 	q    queue
 	run  sync.Mutex // holds core; taken before q.mu, never inside it
@@ -85,9 +86,10 @@ func NewMixer() *Mixer {
 	return m
 }
 
-// Add takes ownership of a clip. Its block is freed to home after Remove or Close. The error wraps ErrFull, ErrFormat
-// or [memory.ErrClosed]. After an error the caller still owns the clip. If the mixer seems full, Add may wait until
-// Read has mixed 256 frames.
+// Add takes ownership of a clip. Its block is freed to home after Remove or Close. If MaxClips clips are not freed yet,
+// the error is ErrFull. If the clip has no frame, or its rate or number of channels is not allowed, the error wraps
+// ErrFormat. After Close the error wraps [memory.ErrClosed]. After an error the caller still owns the clip. If the mixer
+// seems full, Add may wait until Read has mixed 256 frames.
 func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
@@ -147,16 +149,18 @@ func (m *Mixer) tell(c *command) {
 	}
 }
 
-// SetEffect sets the clip of a variant of a kind, from 0 to 3; the zero ClipID means silence. The variants below
-// k.Variants() are played in turn, and others never. SetEffect panics if the kind or variant is out of range.
+// SetEffect sets the clip of a variant, from 0 to 3, of a kind. The zero ClipID and a stale id mean silence. The
+// variants below k.Variants() are played in turn, and others never. SetEffect panics if the kind or variant is out of
+// range.
 func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][variant] = id }
 
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
 // out from an earlier call is cut off. A layer with the zero ClipID is silent. If all are zero, the music ends. The
 // least fade takes 0.005 seconds.
 //
-// If an id is stale, the error wraps ErrStale. If rates differ, if a length does not divide the longest, or if it is
-// below 3 frames, the error wraps ErrLoops. A failed call changes nothing.
+// If an id is stale, the error wraps ErrStale. All layers must have the same rate. Each must have at least 3 frames, and
+// its length must divide the length of the longest layer. Otherwise the error wraps ErrLoops. A failed call changes
+// nothing.
 func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	c := command{op: opMusic, fade: 1 / (Rate * max(finite(seconds), 0.005))}
 	longest, rate := 0, 0
@@ -184,8 +188,8 @@ func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	return nil
 }
 
-// SetHeat sets how many layers of the music are heard: with heat 0 only the first, with 1 all. The music follows within
-// seconds.
+// SetHeat sets how many layers of the music are heard: with heat 0 only the first, with 1 all. Other values are limited
+// to this range. The music follows within seconds. Call SetHeat in every tick, because a call may be lost, see [Mixer].
 func (m *Mixer) SetHeat(heat float32) {
 	m.ask(&command{op: opHeat, left: max(0, min(finite(heat), 1))})
 }
@@ -210,7 +214,7 @@ func (m *Mixer) SetVolumes(v Volumes) {
 	m.tell(&command{op: opVolumes, left: master, right: square(v.Effects), duck: square(v.Music)})
 }
 
-// CutAfter fades out the effects that Hear began with a later tick than this. Call it after loading a state from an
+// CutAfter fades out the effects that Hear began in ticks after the given one. Call it after loading a state of an
 // earlier tick.
 func (m *Mixer) CutAfter(tick uint64) {
 	m.tell(&command{op: opCut, stamp: tick})
@@ -286,9 +290,9 @@ func (m *Mixer) Read(p []byte) (int, error) {
 	return done, nil
 }
 
-// Render fills mix with stereo frames, as [Mixer.Read] does, but as numbers. It fills music with the music's part of
-// these frames, after the same gains. Both slices must have the same length. Render is for measurements. Call it on the
-// goroutine that would call Read.
+// Render fills mix with the next stereo frames, from -1 to 1, instead of [Mixer.Read]. It fills music with the music's
+// part of these frames, after the same gains. Both slices must have the same length. Render is for measurements. Call it
+// on the goroutine that would call Read.
 func (m *Mixer) Render(mix, music []float32) {
 	m.run.Lock()
 	defer m.run.Unlock()
@@ -303,7 +307,8 @@ func (m *Mixer) Render(mix, music []float32) {
 	m.core.measured = false
 }
 
-// Close frees all clips. Close the device first, so that Read is not running. Close may be called twice.
+// Close ends all sounds and frees all clips. Close the device first, so that Read is not running. Afterwards Add fails,
+// all ids are stale, and Read returns silence. Close may be called twice.
 func (m *Mixer) Close() {
 	m.run.Lock()
 	defer m.run.Unlock()
@@ -320,7 +325,7 @@ func (m *Mixer) Close() {
 // Stats are counts since NewMixer, and the present voices and clips.
 type Stats struct {
 	Begun, Stolen uint64 // effects begun; effects cut off for others
-	TurnedAway    uint64 // effects for which no voice was free, or whose clip was removed or has one frame
+	TurnedAway    uint64 // effects not begun: no voice was free, or the clip was removed or has one frame
 	Dropped       uint64 // effects and heats lost because the queue was full: nothing reads the mixer
 	Voices, Clips int    // effects that play; clips that are not freed
 }

@@ -43,7 +43,7 @@ type Spec struct {
 	Gain     float32 // factor of the volume at strength 1, near the listener
 	Vary     float32 // the largest change of pitch up or down, as a share
 	Duck     float32 // share by which the music becomes quieter for a moment, 0 to 1
-	Prio     uint8   // if no voice is free, the sound replaces one of the lowest priority, unless that is above Prio
+	Prio     uint8   // priority; if no voice is free, the sound replaces one of the lowest priority, unless all are above Prio
 	Most     uint8   // voices at once; another sound of the kind replaces the oldest
 	Each     uint8   // the most that begin in one tick, the loudest; 1 to 3
 	Gap      uint8   // the least ticks between two ticks in which sounds of the kind begin

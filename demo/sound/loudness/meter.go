@@ -52,7 +52,7 @@ func (m *Meter) Add(frames []float32) {
 	}
 }
 
-// Seconds returns the length of the sound that was measured, in whole tenths of a second.
+// Seconds returns the length of the measured sound in seconds, rounded down to a multiple of 0.1.
 func (m *Meter) Seconds() float64 { return float64(len(m.steps)) / 10 }
 
 // The blocks of BS.1770 and of EBU Tech 3341, in steps.
@@ -68,7 +68,7 @@ const (
 )
 
 // Integrated returns the gated loudness of the first [Meter.Seconds] of the sound, in LUFS. If the sound is shorter
-// than 0.4 seconds, or no block of 0.4 seconds passes the gate, it is -Inf.
+// than 0.4 seconds, or no block of 0.4 seconds is louder than -70 LUFS, it is -Inf.
 func (m *Meter) Integrated() float64 {
 	passed := m.above(silence)
 	return lufs(m.above(max(lufs(passed)+relative, silence)))

@@ -39,8 +39,8 @@ func (s *Spectrum) Add(frames []float32) {
 	}
 }
 
-// End adds a last window, as if silence followed. The window has the frames that Add has not counted. If Add has
-// counted any, the window begins with the last 2,048 of them, which Add has counted once.
+// End counts the frames that Add has not counted yet, as if silence followed. Call End once, after the last Add. Windows
+// of 4,096 frames are measured, and overlap by half. So End may count up to 2,048 frames again that Add has counted.
 func (s *Spectrum) End() {
 	for len(s.fill) < window {
 		s.fill = append(s.fill, 0)
@@ -84,7 +84,7 @@ func transform(x []complex128) {
 }
 
 // Share returns the power at frequencies f with from <= f < to, in dB relative to all power. Both bounds are in Hz.
-// Without such power, or without such a frequency, it returns -Inf. Without any power it returns NaN.
+// If there is no power in this range, Share returns -Inf. If there is no power at all, it returns NaN.
 func (s *Spectrum) Share(from, to float64) float64 {
 	part, all := 0.0, 0.0
 	for i, p := range s.power {

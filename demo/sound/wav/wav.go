@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// Write writes signed samples of 16 bits to w. Samples of two channels are interleaved. If there are more samples than
-// the format allows, Write fails. Other errors are those of w. Write does not check rate, in frames a second, and
-// channels.
+// Write writes signed samples of 16 bits to w. Samples of two channels are interleaved. The rate is in frames a second.
+// Write checks neither rate nor channels. If pcm is too long for the format, almost 4 GiB, Write fails. Other errors are
+// errors of w.
 func Write(w io.Writer, rate, channels int, pcm []int16) error {
 	const header = 36
 	if uint64(len(pcm)) > (math.MaxUint32-header)/2 {
