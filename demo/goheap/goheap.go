@@ -44,8 +44,8 @@ const pooledMost = 1 << 20
 // classOf returns the class whose blocks are at least size bytes.
 func classOf(size uintptr) int { return bits.Len64(uint64(max(size, 16) - 1)) }
 
-// Alloc returns a freed block, not zeroed, or a new zeroed block. It is aligned to align, a power of two up to 8 KiB.
-// The error is always nil.
+// Alloc returns a freed block, not zeroed, or a new zeroed block. The block is aligned to align, a power of two up to 8
+// KiB. The error is always nil: if size is too large, Alloc panics as make does.
 func (h *Pooled) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if size > pooledMost {
 		return Plain{}.Alloc(size, align)

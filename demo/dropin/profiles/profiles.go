@@ -21,7 +21,7 @@ import (
 const SampleBytes = 64 << 10
 
 // Requests pass requests for a profile to the goroutine that owns the manager. That goroutine receives from the
-// channel and calls [Answer]. A receive from nil Requests blocks forever.
+// channel and calls [Answer] once for each request. A receive from nil Requests blocks forever.
 type Requests chan chan []byte
 
 // Flag defines the flag -http in f. When f parses the flag, it calls [Requests.Listen] with the flag's value. Flag
@@ -32,8 +32,8 @@ func Flag(f *flag.FlagSet) Requests {
 	return p
 }
 
-// Listen starts a goroutine that serves profiles at /debug/pprof/strata until the program ends. Listen does not wait
-// for it. The error is that of net.Listen.
+// Listen starts a goroutine that serves profiles at /debug/pprof/strata until the program ends. If addr has no host, it
+// listens on the loopback interface. Listen does not wait for the goroutine. The error is the error of net.Listen.
 func (p Requests) Listen(addr string) error {
 	if host, port, err := net.SplitHostPort(addr); err == nil && host == "" {
 		addr = net.JoinHostPort("localhost", port)
@@ -49,7 +49,7 @@ func (p Requests) Listen(addr string) error {
 }
 
 // ServeHTTP sends a request to p, waits for its [Answer] and writes the profile. If the client disconnects before the
-// request is received from p, ServeHTTP returns.
+// request is received from p, ServeHTTP returns. After that ServeHTTP waits for the Answer in any case.
 func (p Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := make(chan []byte, 1)
 	select {
@@ -61,8 +61,8 @@ func (p Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Answer sends a profile of m to the channel `to`, which was received from [Requests]. Call Answer on the goroutine of
-// the manager. It does not block. The error is that of meter.WriteProfile. After an error Answer has sent what was
-// written before it.
+// the manager. The first Answer to a channel does not block. If meter.WriteProfile fails, Answer sends the part that was
+// written and returns the error.
 func Answer(to chan<- []byte, m *tiers.Manager) error {
 	var b bytes.Buffer
 	err := meter.WriteProfile(&b, m)
