@@ -72,9 +72,9 @@ func (q *Quads) Glow(x, y, rad float32, c Color) bool {
 const maxRing = 128
 
 // Ring draws a band with soft edges around (x, y), for example a shock wave. The band reaches from radius rad-t/2 to
-// rad+t/2. If corners is above 2, the band is a polygon with this number of corners, at most 128. The radii are then
-// those of the corners, and the first corner is at angle rot, in radians. If corners is 2 or less, the band is round,
-// and rot has no effect. If the batch has no space, Ring returns false.
+// rad+t/2. If corners is above 2, the band is a polygon with this number of corners, at most 128. Its corners then have
+// these radii, and the first corner is at angle rot. If corners is 2 or less, the band is round, and rot has no effect.
+// If the batch has no space, Ring returns false.
 func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	if corners <= 2 {
 		corners = 12 + int(min(max(rad*q.view.Scale/3, 0), maxRing))

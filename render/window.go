@@ -10,7 +10,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// TPS is the fixed rate of Update: 60 ticks a second.
+// TPS is the fixed rate of Update: 60 ticks a second, unless the machine is too slow.
 const TPS = 60
 
 // ErrQuit, returned or wrapped by Update or AfterDraw, ends Run without an error.

@@ -10,10 +10,11 @@ import (
 // pixels. Call it in DrawFinalScreen of Ebitengine instead of Draw, after [ebiten.DefaultDrawFinalScreen] and with the
 // same three arguments. The overlay is then drawn in pixels of the window, and finds the mouse and fingers by m. If m
 // has no inverse, DrawFinal does nothing. Otherwise, if screen or picture is nil, DrawFinal panics with a
-// [*memory.Misuse]. A dump contains picture, not screen. If Config.Corner is Free, the overlay chooses its corner by
-// picture, too. Bottom, Covers, Avoid and Within are in pixels of screen. Unless [Overlay.Density] was called, the
-// density is the scale factor of the monitor. Cost: that of Draw, and an allocation in every 60th call and after a
-// change of the size.
+// [*memory.Misuse].
+//
+// Bottom, Covers, Avoid and Within are in pixels of screen. A dump contains picture, not screen. Config.Corner Free also
+// compares the corners of picture. Unless [Overlay.Density] was called, the density is the scale factor of the monitor.
+// DrawFinal costs as much as Draw. In every 60th call, and after a change of the size, it also allocates.
 //
 // If Draw of the game draws nothing for some pictures, and ebiten.SetScreenClearedEveryFrame(false) was called,
 // Ebitengine does not call DrawFinalScreen, and the overlay stands still.

@@ -117,8 +117,7 @@ type Panel struct {
 
 	// Draw draws the panel. It is called in each frame that shows the panel, also while [Overlay.Hide] hides it. The
 	// origin of p is at the left edge, below the title. On a narrow screen p has fewer columns than Cols. Leave
-	// render.Grid free at each side, as the overlay's own panels do. Shapes outside the panel are not clipped. Draw
-	// must not keep p.
+	// render.Grid free at each side. Shapes outside the panel are not clipped. Draw must not keep p.
 	Draw func(p *render.Panel)
 }
 
