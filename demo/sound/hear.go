@@ -6,10 +6,10 @@ import (
 	"github.com/strata-go/strata/demo/sound/cue"
 )
 
-// Hear plays the events of a tick as they are heard at a place. Events with a place are not heard from 900 units on.
-// [cue.Spec] limits the events of each kind. Only the loudest begin, at most Spec.Each of them. After a tick in which
-// events of a kind began, the next of this kind begin Spec.Gap ticks later at the earliest. The events are not changed.
-// The cost is proportional to the number of events.
+// Hear plays the events of a tick as they are heard at a place. Sounds of placed kinds (see Spec.Placed) are not heard
+// at a distance of 900 units or more. [cue.Spec] limits the events of each kind. Only the loudest begin, at most
+// Spec.Each of them. After a tick in which events of a kind began, the next of this kind begin Spec.Gap ticks later at
+// the earliest. The events are not changed. The cost is proportional to the number of events.
 func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 	var heard [cue.Count][3]struct{ gain, pan float32 }
 	for _, e := range events.All() {
