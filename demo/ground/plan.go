@@ -57,8 +57,8 @@ const (
 //
 // The pictures of all requested and loaded sectors together never exceed the budget of [Plan.Reset]. Half of the
 // budget, or six pictures if that is more, is for sectors that will be seen soon. The rest keeps sectors that are no
-// longer wanted. So a player who turns around needs no second request. When the player has stood still for five
-// seconds, the position alone determines which sectors are requested and loaded.
+// longer wanted. So a player who turns around needs no second request. When the player has been slower than 40 units a
+// second for five seconds, the position alone determines which sectors are requested and loaded.
 //
 // A Plan belongs to one goroutine. Call Reset before the other methods. A Plan allocates nothing, and a tick takes
 // about a microsecond.

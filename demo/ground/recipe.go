@@ -75,8 +75,9 @@ type Recipe struct {
 	Base Base
 	Loop uint8 // number of a looped sound; 0 means none
 	X, Y int   // column and row of the sector
-	// Warmth of cracks, caustics and threads, and Tone of the floor, at the four corners: top left, top right, bottom
-	// left, bottom right. 128 is neutral. Neighbours must have the same value at a shared corner.
+	// Warmth is the strength of cracks, caustics and threads, and Tone is the brightness of the floor. Both have a value
+	// for each corner: top left, top right, bottom left, bottom right. 128 is neutral. Neighbours must have the same
+	// value at a shared corner.
 	Warmth, Tone [4]uint8
 	Stamps       [MaxStamps]Stamp
 	Lights       [MaxLights]Light
