@@ -18,8 +18,8 @@ type Input struct {
 	AimScreen mgl32.Vec2 // the last point that the mouse pointed at, in logical pixels
 	Pointing  bool       // the mouse aims
 
-	Fire   bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
-	Rewind bool // held
+	Fire   bool // a control of Fire is held, the right stick is pulled above 0.8, or the right thumb is pulled
+	Rewind bool // a control of Rewind or its button on the screen is held
 
 	// These fields are true in one tick, the tick of the press. AnyKey means any control or finger, except F1 to F12
 	// and the modifier keys Shift, Ctrl, Alt and Meta.

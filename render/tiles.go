@@ -251,7 +251,7 @@ func (t *Tiles) Submit(f *Frame) {
 
 // TilesStats are the statistics of Tiles.
 type TilesStats struct {
-	Live  int    // tiles
+	Live  int    // live tiles
 	Pages int    // pages made
 	Bytes uint64 // of GPU memory, for the pages made
 	Used  uint64 // bytes that live tiles use on pages, written or not
