@@ -87,9 +87,9 @@ func (f *Font) bake(a *Atlas, k int) error {
 }
 
 // Large renders the letters with k texels a dot, from 5 to 32, for large text such as a title. The atlas must be the one
-// that was passed to NewFont. [Quads.Text] uses a letter of Large if no size of NewFont is large enough: if a dot of the
-// text is more than 4 physical pixels wide, or less on a small page. If a letter has several k, Text uses the smallest
-// k that is not less than the pixels of a dot. If all k are less, Text uses the largest.
+// that was passed to NewFont. [Quads.Text] uses a letter of Large if no size of NewFont is large enough. That is so if a
+// dot of the text is more than 4 physical pixels wide, or less on a small page. If a letter has several k, Text uses
+// the smallest k that is not less than the pixels of a dot. If all k are less, Text uses the largest.
 //
 // Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
 // letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error, or if

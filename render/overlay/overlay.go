@@ -255,9 +255,9 @@ func (o *Overlay) Leave(top, bottom float32) {
 // A panel that fits at neither side may cover it, too, if it is the only panel.
 //
 // On any other screen panels leave one of two rectangles to the game: r, or its mirror image at the other side of the
-// picture, whichever is farther from the overlay's corner. [Overlay.Covers] reports which one is free. Panels become
-// narrow or smaller if necessary. Panels that do not fit are not drawn, and a line names them. The strip is above or
-// below the rectangle, with fewer lines if necessary, but at least one.
+// picture. It is the one that is farther from the overlay's corner. [Overlay.Covers] reports which one is free. Panels
+// become narrow or smaller if necessary. Panels that do not fit are not drawn, and a line names them. The strip is above
+// or below the rectangle, with fewer lines if necessary, but at least one.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
