@@ -29,13 +29,14 @@ import (
 )
 
 // FS returns the file system with art, levels, realms and sound. It is safe for concurrent use. In a browser, Open
-// downloads a file for which Fetched returns true, and for a recipe the survey. Open fails if the download takes more
-// than about 15 s. Do not call Open from a JavaScript callback.
+// downloads the files for which Fetched returns true. To open a recipe it downloads the realm's survey, unless this is
+// one of the two surveys used last. Folders do not list downloaded files and recipes. Open fails if a download takes
+// more than about 15 s. Do not call Open from a JavaScript callback.
 func FS() fs.FS { return files }
 
-// Fetched reports whether Open downloads the file of this name if the game runs in a browser. These files are the
-// sounds, the surveys, stamps and far pictures of realms, and the tiles of backgrounds. Open downloads them from the
-// folder assets next to the game's page.
+// Fetched reports whether Open downloads the file of this name if the game runs in a browser. It looks only at the
+// name: the file need not exist. These files are the sounds, the tiles of backgrounds, and the surveys, stamps and far
+// pictures of realms. Open downloads them from the folder assets next to the game's page.
 func Fetched(name string) bool {
 	dir, file := path.Split(name)
 	switch {

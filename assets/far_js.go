@@ -34,8 +34,8 @@ func (f far) Open(name string) (fs.File, error) {
 	return &file{name: name, data: data, size: data.Get("length").Int()}, nil
 }
 
-// Download downloads a file from the page's server and returns its content. The path is relative to the page. It fails
-// if the download takes more than about 15 s. If the server has no such file, the error wraps fs.ErrNotExist. Do not call
+// Download downloads a file from the page's server and returns its content. The path is relative to the page. Download
+// fails if this takes more than about 15 s. If the server has no such file, the error wraps fs.ErrNotExist. Do not call
 // Download from a JavaScript callback.
 func Download(path string) ([]byte, error) {
 	data, err := fetch(path)
@@ -116,7 +116,7 @@ func (f *file) Read(p []byte) (int, error) {
 
 func (f *file) Close() error { return nil }
 
-// Stat returns the size. Its time is the zero time: fetched files are not watched for changes.
+// Stat returns the size and the zero time, because fetched files are not watched for changes.
 func (f *file) Stat() (fs.FileInfo, error) { return info{f}, nil }
 
 type info struct{ *file }

@@ -16,13 +16,14 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 )
 
-// Recipes returns a file system with the files of fsys and the recipes realms/NAME/XX_YY.rec, made from the surveys in
-// fsys. If fsys contains a recipe's file, that file is used. Folders do not list the recipes that are made.
+// Recipes returns a file system with the files of fsys and the recipes realms/NAME/XX_YY.rec. A recipe is made when it
+// is opened, from sectors.survey in its folder and from realms/NAME.walls, whose file must implement io.ReaderAt. If
+// fsys contains a recipe's file, that file is used. Folders do not list the recipes that are made.
 //
 // The file system keeps the two surveys that were used last. It reads a kept survey again if the file's time or size
-// has changed, unless that time is the zero time. Goroutines that need the same survey share one read. If a read takes
-// 5 s, one of the goroutines begins another read. All of them get the result of the read that ends first. The file
-// system is safe for concurrent use if fsys is.
+// has changed. A survey with the zero time is not read again. Goroutines that need the same survey share one read. If a
+// read takes 5 s, one of the goroutines begins another read. All of them get the result of the read that ends first.
+// The file system is safe for concurrent use if fsys is.
 func Recipes(fsys fs.FS) fs.FS {
 	s := &surveys{fsys: fsys, reads: map[string]*reads{}}
 	if _, ok := fsys.(fs.StatFS); ok {

@@ -101,7 +101,8 @@ var lessons = [...]lesson{
 func always(*Coach) bool { return true }
 func never(*Coach) bool  { return false }
 
-// Step takes the facts of a tick and returns the line to show in this tick.
+// Step takes the facts of a tick and returns the line to show in this tick. It counts the player's actions from the
+// first call on. If a count of the facts falls, after a rewind or in a new realm, no action is removed.
 func (c *Coach) Step(f Facts) Line {
 	if !c.began {
 		c.began, c.now = true, f

@@ -20,7 +20,7 @@ type foe struct {
 	name  string
 }
 
-// A Player plays from what it has read so far. The zero Player has never seen the game.
+// A Player plays the game. It knows only the texts that it has read in frames. The zero Player has read nothing.
 type Player struct {
 	lore
 	ground ground
@@ -43,8 +43,8 @@ type Player struct {
 	dashed  int
 }
 
-// Look takes a frame and returns the input until the next call. Call it twenty times a second. The input is what the
-// player decided a quarter of a second ago.
+// Look takes a frame and returns the input until the next call. Call it twenty times a second. The input answers the
+// frame of five calls before, a quarter of a second ago: the first five calls return no input.
 func (p *Player) Look(f *Frame) Hands {
 	p.read(f.Texts)
 	h := &p.later[p.n%late]

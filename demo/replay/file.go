@@ -18,7 +18,7 @@ type Recording struct {
 	States    []State  // in ascending order; the first is the state before the first tick of the tape
 }
 
-// A State is the state before a tick, in the form of session.Write.
+// A State is the state before a tick. File is written by session.Session.Write.
 type State struct {
 	Tick uint64
 	File []byte
@@ -27,16 +27,16 @@ type State struct {
 // Every is the number of ticks from one state of a recording to the next.
 const Every = 300
 
-// Wants reports whether to add a state before this tick. The result is true if there is no state, or if the last one is
-// at least [Every] ticks older. Wants first drops the inputs and hashes from this tick on, and the states of later
-// ticks, because the game may have gone back. If no state is left, Wants drops all inputs and hashes.
+// Wants reports whether to add a state before this tick. The result is true if there is no state, or if the last state
+// is at least [Every] ticks older. Because the game may have gone back, Wants first drops the inputs and hashes from
+// this tick on, and the states of later ticks. If no state is left, Wants drops all inputs and hashes.
 func (r *Recording) Wants(tick uint64) bool {
 	r.back(tick)
 	return len(r.States) == 0 || tick >= r.States[len(r.States)-1].Tick+Every
 }
 
 // AddState adds the state before a tick, and drops the data that [Recording.Wants] drops. It replaces a state before
-// the same tick. The first state begins the recording. For a later one tick must not be after the end of the tape:
+// the same tick. The first state begins the recording. The tick of a later state must not be after the end of the tape:
 // otherwise [Read] rejects the file. The recording keeps file: the caller must not change file afterwards.
 func (r *Recording) AddState(tick uint64, file []byte) {
 	r.back(tick)
@@ -106,8 +106,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendTo appends the recording in the form of a file to dst and returns the extended slice. [Read] rejects a recording
-// without a state, and one with an input that [engine.DecodeInput] rejects. Of Build at most 65,535 bytes are written.
+// AppendTo appends the recording in the form of a file to dst and returns the extended slice. Unknown hashes are
+// written as 0, and at most 65,535 bytes of Build. [Read] rejects a recording without a state, and one with an input
+// that [engine.DecodeInput] rejects.
 func (r *Recording) AppendTo(dst []byte) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint64(append(dst, recordingMagic...), 0)
@@ -131,8 +132,8 @@ func (r *Recording) AppendTo(dst []byte) []byte {
 }
 
 // Read reads the content of a file of [Recording.AppendTo]. The recording keeps parts of file: the caller must not
-// change file afterwards. If file is malformed, incomplete or too long, if its checksum is wrong, or if it has no state,
-// the error describes this.
+// change file afterwards. If file is malformed, incomplete or too long, if its checksum is wrong, or if it has no
+// state, Read returns an error.
 func Read(file []byte) (*Recording, error) {
 	r, err := read(file)
 	if err != nil {

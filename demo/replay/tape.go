@@ -23,9 +23,9 @@ type Tape struct {
 	inputs []engine.Input
 }
 
-// Add appends the input of a tick. If the tape has the tick already, because the game went back, Add first drops this
-// input and later ones. If ticks are missing between the end of the tape and this tick, or if the tick is before the
-// tape, Add first drops all inputs.
+// Add appends the input of a tick. If the tape has the tick already, because the game went back, Add first drops the
+// inputs of this tick and of all later ones. If ticks are missing between the end of the tape and this tick, or if the
+// tick is before the tape, Add first drops all inputs.
 func (t *Tape) Add(tick uint64, in engine.Input) {
 	t.Cut(tick)
 	if len(t.inputs) == 0 || tick != t.End() {
@@ -52,7 +52,7 @@ func (t *Tape) Cut(tick uint64) {
 // First returns the tick of the first input. If the tape is empty, First and End return the same tick.
 func (t *Tape) First() uint64 { return t.first }
 
-// End returns the tick after that of the last input.
+// End returns the tick after the last input. If the tape is empty, End and First return the same tick.
 func (t *Tape) End() uint64 { return t.first + uint64(len(t.inputs)) }
 
 // Len returns the number of inputs.
@@ -84,10 +84,9 @@ func (t *Tape) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Decode decodes a tape at the start of src and returns the bytes after it. Each input lists the words that differ from
-// the input before. If src is too short, if a listed word does not exist or does not differ, or if [engine.DecodeInput]
-// rejects an input, Decode fails. The error names the tick and the byte, unless the first 16 bytes are invalid. Decode
-// allocates at most 24 times the bytes of src.
+// Decode decodes a tape at the start of src and returns the part of src after it. If src does not begin with a complete
+// tape of [Tape.AppendTo], or if [engine.DecodeInput] rejects an input, Decode fails. The error names the tick and the
+// byte, unless the first 16 bytes are invalid. Decode allocates at most 24 times the bytes of src.
 func Decode(src []byte) (t *Tape, rest []byte, err error) {
 	if len(src) < headBytes {
 		return nil, nil, fmt.Errorf("replay: a tape of %d bytes; its head takes %d", len(src), headBytes)

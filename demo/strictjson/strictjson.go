@@ -51,8 +51,8 @@ func offset(err error, stopped, length int64) int64 {
 	return stopped
 }
 
-// SyntaxAt returns the offset of the byte that is not JSON, in a text of length bytes; at the end of the text it is
-// length. If err contains no *json.SyntaxError, ok is false.
+// SyntaxAt returns the offset of the byte that is not JSON. length is the length of the text in bytes. If the text ends
+// too early, at is length. If err contains no *json.SyntaxError, ok is false.
 func SyntaxAt(err error, length int) (at int, ok bool) {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
@@ -100,10 +100,9 @@ const (
 	unknown = `unknown field "`
 )
 
-// Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes numbers, names of
-// fields and the values of fields with the option "string" in full length. Short also cuts the quotes of an
-// UnmarshalJSON or UnmarshalText that quotes as %q does. The result has the text of err without the prefix "json: ",
-// and wraps nothing. err must not be nil.
+// Short returns an error with the text of err, an error of encoding/json. The prefix "json: " is removed, and each
+// quote of the file is cut to 40 bytes. This includes the quotes of an UnmarshalJSON or UnmarshalText that quotes as %q
+// does. The result wraps nothing. err must not be nil.
 func Short(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if number := "number "; errors.As(err, &wrong) && len(wrong.Value) > len(number)+quoted {

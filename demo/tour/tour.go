@@ -27,7 +27,7 @@ const (
 
 var names = [...]string{"", "rows", "zigzag"}
 
-// String returns the name that Parse accepts. For None it returns "".
+// String returns the name that Parse accepts. For None it returns "", and for an unknown kind its number.
 func (k Kind) String() string {
 	if int(k) < len(names) {
 		return names[k]
@@ -35,7 +35,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Parse returns the tour with this name. For any other name the error lists the allowed names.
+// Parse returns the tour with this name, which is rows or zigzag. For any other name, also for "", Parse returns an
+// error that lists the allowed names.
 func Parse(name string) (Kind, error) {
 	for k, n := range names {
 		if n == name && k > 0 {
@@ -56,7 +57,8 @@ const (
 	back    = 40
 )
 
-// A Path is the flight of a tour through a realm. It consists of straight legs of whole ticks.
+// A Path is the flight of a tour through a realm. It consists of straight legs of whole ticks. A Path does not change
+// after it was made.
 type Path struct {
 	kind Kind
 	legs []leg
@@ -68,8 +70,8 @@ type leg struct {
 	begin, ticks uint64 // its first tick, and its duration
 }
 
-// New returns the path of a tour: from start to the lower left corner of the realm, and up from there.
-// It returns nil for None.
+// New returns the path of a tour. The path leads from start to the lower left corner of the realm, and then upward, row
+// by row. For None, New returns nil: the methods of a nil Path panic.
 func New(kind Kind, start vec) *Path {
 	if kind == None {
 		return nil
@@ -127,11 +129,12 @@ func (p *Path) add(from, to vec) vec {
 	return to
 }
 
-// End returns the number of ticks that a path of Rows takes from the first place to the last. A path of Zigzag takes
-// about three times End. After the last place [Path.At] goes back through the same places, and then begins again.
+// End returns the number of ticks that a path of Rows takes from the start to the last place. A path of Zigzag takes
+// about three times as long.
 func (p *Path) End() uint64 { return p.end }
 
-// At returns the position n ticks after the start, and the velocity in units a second.
+// At returns the position n ticks after the start, and the velocity in units a second. After the last place the path
+// goes back to the start through the same places, and then begins again.
 func (p *Path) At(n uint64) (at, v vec) {
 	at = p.place(n)
 	return at, engine.Scale(p.place(n+1).Sub(at), 60)
