@@ -8,7 +8,7 @@
 //
 //	Frame:  EndFrame of the last --> finish loaded files --> BeginFrame --> one tick of the game, while it plays
 //
-// # What it reports to others
+// # Callbacks
 //
 // A [GroundView] receives the rows of the ground as they become ready. Config.Sink receives pictures, and Config.Log
 // receives errors. Each of them may be nil, and the game is the same without them.

@@ -16,7 +16,7 @@ const (
 )
 
 // Routed is a file system whose files lie in other file systems. For a name the function returns the file system that
-// has the file, and the file's name there.
+// has the file, which is not nil, and the file's name there.
 type Routed func(name string) (fs.FS, string)
 
 // Open opens the file in the file system that has it.

@@ -34,7 +34,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// About describes a run in its file. The state of the run follows it.
+// An About describes a run in its file. In the file, the state of the run follows it.
 type About struct {
 	Realm   string  `json:"realm"`
 	Heat    float32 `json:"heat"`
@@ -56,8 +56,8 @@ const (
 	PictureH = 27
 )
 
-// Migration returns the declaration of what has changed in the game's state since older versions. If changed is not
-// nil, it is called for each difference of types.
+// Migration returns the layout.Migration for files of older versions. If changed is not nil, it is called with a text
+// for each difference of types.
 func Migration(changed func(string)) *layout.Migration { return &layout.Migration{Changed: changed} }
 
 // fileSet returns the Set of the game's state in files.
@@ -80,9 +80,9 @@ func (s *Session) About() About {
 	return a
 }
 
-// Start leaves the realm and goes to the realm of this name, with which the run begins. Call game.Game.Restart first:
-// it makes the run a new one. A run of [Session.Restore] that is still loading is dropped. Start does not change the
-// fields Attract and Paused.
+// Start begins a run in the realm of this name: it leaves the present realm and loads this one. Call game.Game.Restart
+// first, which resets score and gifts. If the run of a [Session.Restore] is still loading, it is dropped. Start does
+// not change the fields Attract and Paused.
 func (s *Session) Start(realm string) {
 	if s.restore != nil {
 		s.restore, s.restored = nil, errors.New("session: another run was started")
@@ -91,13 +91,14 @@ func (s *Session) Start(realm string) {
 	s.Flow.Go(realm)
 }
 
-// First returns the realm with which the run began.
+// First returns the realm with which the run began, as set by Config.Realm, [Session.Start], or a file that was
+// restored.
 func (s *Session) First() string { return s.cfg.Realm }
 
-// Write writes the run in the form of a file to out, and ends the memory frame as [Session.EndFrame] does. If no realm
-// is played, Write fails. If out fails or if a part of the state cannot be written, the error is that of out or of
-// save.Set.Write. If about takes more than 16 KiB of JSON, Write fails too. After an error out may contain a part of
-// the file.
+// Write writes the run in the form of a file to out. It ends the memory frame as [Session.EndFrame] does, and waits for
+// the worker of the paths. If no realm is played, or if about takes more than 16 KiB of JSON, Write fails. Write does
+// not check the fields of about. Errors of out and of save.Set.Write are returned. After an error out may contain a
+// part of the file.
 func (s *Session) Write(out io.Writer, about About) error {
 	if !s.Playing() {
 		return errors.New("session: no realm is played")
@@ -127,7 +128,8 @@ func (s *Session) Write(out io.Writer, about About) error {
 }
 
 // ReadAbout returns the description of a run from its file, and the bytes of the state, which are not verified. The
-// bytes are a part of file. If the description is not valid, the error wraps save.ErrFile.
+// bytes are a part of file. If the description is not valid, the error wraps save.ErrFile, and the other results must
+// not be used.
 func ReadAbout(file []byte) (a About, state []byte, err error) {
 	if !bytes.HasPrefix(file, []byte(runMagic)) {
 		return a, nil, fmt.Errorf("session: %w: it is no saved run: it begins with %.*q; allowed is %q", save.ErrFile, len(runMagic), file, runMagic)
@@ -164,11 +166,11 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 	return a, file[runHead+n:], err
 }
 
-// Restore continues the run of a file of [Session.Write]. It verifies the file, leaves the realm, and requests the
-// realm of the file. The run of the file goes on when that realm has begun: see [Session.Restored]. If the file is
-// invalid or if no realm is played, Restore fails, and the present run goes on. Restore ends the memory frame. The
-// caller must not change file until the realm has begun. If changed is not nil, it is called for each difference of
-// types. Restore does not change the fields Attract and Paused.
+// Restore continues the run of a file of [Session.Write]. It verifies the file, leaves the realm, and loads the realm
+// of the file. The run goes on when that realm has begun: see [Session.Restored]. The caller must not change file until
+// then. If the file is invalid or if no realm is played, Restore fails, and the present run goes on. Restore ends the
+// memory frame, and waits for the worker of the paths. If changed is not nil, Restore calls it with a text for each
+// difference of types. Restore does not change the fields Attract and Paused.
 func (s *Session) Restore(file []byte, changed func(string)) error {
 	about, state, err := ReadAbout(file)
 	if err != nil {
@@ -193,9 +195,9 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether a realm is played, and the run of the last successful [Session.Restore], if any, has begun.
-// If the state could not be read, if another realm has begun, or if Start was called meanwhile, Restored returns false
-// and an error: the game then plays another run. If not, Restored returns false and nil while a realm loads.
+// Restored reports whether a realm is played and no run of [Session.Restore] is still loading. If the state could not
+// be read, if another realm has begun, or if Start was called meanwhile, the game plays another run. Restored then
+// returns false and an error, until the next Restore. While a realm loads, it otherwise returns false and nil.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

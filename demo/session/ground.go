@@ -29,6 +29,7 @@ type GroundView interface {
 }
 
 // A StandIn is a GroundView without a screen: it copies rows once, as an upload to a GPU would, and counts sectors.
+// Only NewStandIn makes one.
 type StandIn struct {
 	shown map[ground.Sector]bool
 	last  []byte
@@ -51,11 +52,11 @@ func (v *StandIn) Rows(s ground.Sector, y int, rows []byte) error {
 // Hide removes s from the sectors that are counted as shown. If s is not shown, Hide does nothing.
 func (v *StandIn) Hide(s ground.Sector) { delete(v.shown, s) }
 
-// GroundBytes is the default budget of the sectors' pictures.
+// GroundBytes is the default budget of the sectors' pictures in bytes.
 const GroundBytes = 48 << 20
 
 // A Ground streams the ground of a realm. A plan lists the sectors that will be visible soon, workers compose them, and
-// the view receives them in slices. The rules read nothing of it. Without a view nothing is streamed.
+// the view receives them in slices. The rules do not read it. Without a view nothing is streamed.
 //
 // All methods belong to the game goroutine.
 type Ground struct {
@@ -195,8 +196,8 @@ func (g *Ground) resident() int64 { return g.composer.coming() + int64(g.handOve
 // Stats returns the statistics of the streaming since the realm began.
 func (g *Ground) Stats() ground.PlanStats { return g.plan.Stats() }
 
-// Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks. now is their
-// number, peak the largest number after a tick since New, and budget the limit. Without a view all are 0.
+// Resident returns the sizes in bytes of the ground's pictures, on the GPU and in the workers' blocks together. now is
+// the present size, peak the largest size at a tick since New, and budget the limit. Without a view all are 0.
 func (g *Ground) Resident() (now, peak, budget int64) {
 	if g.view == nil {
 		return 0, 0, 0
@@ -204,7 +205,7 @@ func (g *Ground) Resident() (now, peak, budget int64) {
 	return g.resident(), g.peak, int64(g.budget)
 }
 
-// Shown reports whether a sector's picture is complete.
+// Shown reports whether the view has the whole picture of a sector.
 func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 
 // Missing returns the number of failed sectors, as of the last tick. It counts only sectors that are visible or soon
@@ -212,19 +213,19 @@ func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 // used, if its worker has no space, or if GroundView.Rows fails. Failed sectors are retried.
 func (g *Ground) Missing() int { return g.failures.missing }
 
-// Narrow reports whether sectors are missing, and the worker of the last one that failed had no space to compose it.
+// Narrow reports whether sectors are missing, and the last failure was that a worker had no space.
 func (g *Ground) Narrow() bool { return g.failures.narrow && g.failures.missing > 0 }
 
 // Props returns the props of a sector. If the sector is not shown or has no props, or if there was no space for them,
 // Props returns nil. The slice is valid until the next call of a method of the Session that plays, loads or closes.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
 
-// PropsLost returns how often a sector was shown without its props because there was no space for them.
+// PropsLost returns how often since New a sector was shown without its props because there was no space for them.
 func (g *Ground) PropsLost() int { return g.props.lost }
 
 // GroundRoom returns the number of sectors for which the view needs space, given the budget in bytes. For the default
 // pass GroundBytes, not 0. Sectors in flight do not count. A number above 64 is rounded down to a multiple of 4, and
-// one above 256 to a multiple of 16, so that the sectors fill whole pages. If the number is below 1, New fails, unless
+// one above 256 to a multiple of 16, so that the sectors fill whole pages. If the result is below 1, New fails, unless
 // Config.View is nil.
 func GroundRoom(budget int) (sectors int) {
 	sectors = (budget - bytesInFlight(budget)) / ground.Bytes

@@ -6,10 +6,10 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Hosted returns an allocator for the caller's own blocks, such as sounds, in the manager's tiers. The blocks count
-// under the tag. When the allocator allocates or frees, the [Past] drops its states: a state can only be loaded while
-// the same blocks are live. Loading a state restores the contents of blocks up to game.SlabMax bytes, and not those of
-// larger ones. Hosted fails as [tiers.Manager.Tag] does.
+// Hosted returns an allocator in the manager's tiers for the caller's own blocks, such as sounds. The blocks count
+// under the tag, and are valid until Free or Close. Each allocation and each Free makes the [Past] drop its states: a
+// state can only be loaded while the same blocks are live. Loading a state restores the contents of blocks up to
+// game.SlabMax bytes. Larger blocks keep their contents. The error is that of [tiers.Manager.Tag].
 func (s *Session) Hosted(tag string) (memory.Allocator, error) {
 	a, err := s.Mem.Tag(tag)
 	if err != nil {

@@ -280,8 +280,8 @@ func (p *Past) Used() int {
 	return p.used
 }
 
-// Off returns "" while states are kept, and for a nil Past. If states take too much time or space in this realm, or if
-// the system has no memory for them, none are kept. Off then returns a line for the player with the reason.
+// Off returns "" while states are kept, and for a nil Past. If states take too much time or space, or if the system has
+// no memory for them, none are kept until the next realm. Off then returns a line for the player with the reason.
 func (p *Past) Off() string {
 	if p == nil {
 		return ""
@@ -289,7 +289,8 @@ func (p *Past) Off() string {
 	return p.off
 }
 
-// Rewinding reports whether the player rewinds, and which share of the charge is left, from 0 to 1.
+// Rewinding reports whether the player rewinds, and the share of the charge that is left, from 0 to 1. If the player
+// does not rewind, left is 0.
 func (p *Past) Rewinding() (left float32, on bool) {
 	if p == nil || !p.active {
 		return 0, false
@@ -297,7 +298,8 @@ func (p *Past) Rewinding() (left float32, on bool) {
 	return 1 - float32(p.from-p.r.Now())/RewindMost, true
 }
 
-// Possible reports whether the player could rewind now, or as soon as a pause ends.
+// Possible reports whether the player could rewind now, or as soon as a pause ends. This takes a charge, and states of
+// at least half a second of the present realm.
 func (p *Past) Possible() bool {
 	return p != nil && p.off == "" && p.charges > 0 && p.s.Playing() && p.r.Now()-p.r.Oldest() >= rewindLeast
 }

@@ -8,12 +8,13 @@ import (
 
 // Rewind lets the player go back in time. Call it once a frame, before [Session.Frame]. hold tells whether the player
 // holds the control. If Rewind returns true, Frame must not be called in this frame: the game has gone back by some
-// ticks, unless the states could no longer be loaded. An error ends the run.
+// ticks, unless the states could no longer be loaded. Without Config.Rewind the result is false. An error ends the run.
 //
 // A rewind begins when the control is pressed, if [Past.Possible] returns true and the game is not paused. It takes one
-// of the player's charges. It ends after RewindMost ticks, at the oldest state, when the states are dropped, or when the
-// control is released. The next Frame then goes on from the tick that was reached. If no earlier tick is left, and less
-// than half of RewindMost was taken back, the charge is returned. For another rewind the control must be released first.
+// of the player's charges. It ends after RewindMost ticks, at the oldest state, when the states are dropped, or when
+// the control is released. The next Frame then goes on from the tick that was reached. If no earlier tick is left, and
+// less than half of RewindMost was taken back, the charge is returned. For another rewind the control must be released
+// first.
 func (s *Session) Rewind(hold bool) (on bool, err error) {
 	p := s.Past
 	if p == nil {
@@ -43,10 +44,10 @@ func (s *Session) Rewind(hold bool) (on bool, err error) {
 	return true, s.visit(func() (int, error) { return p.r.Back(p.r.Now()-left, rewindDense) })
 }
 
-// Seek makes another tick of [Past.Range] the present tick. The next Frame that plays a tick drops all later ones. Seek
-// ends a rewind, as if the player released the control. While a realm loads, or if tick is the present tick or out of
-// range, Seek does nothing and returns nil. If the states can no longer be loaded, Seek drops them and returns nil. Any
-// other error ends the run.
+// Seek makes another tick of [Past.Range] the present tick, also during a pause. It ends the memory frame and begins
+// another. The next Frame that plays a tick drops all later ticks. Seek ends a rewind, as if the player released the
+// control. While a realm loads, or if tick is the present tick or out of range, Seek does nothing and returns nil. If
+// the states can no longer be loaded, Seek drops them and returns nil. Any other error ends the run.
 func (s *Session) Seek(tick uint64) error {
 	p := s.Past
 	if p == nil || !s.Playing() || tick < p.r.Oldest() || tick > p.r.End() || tick == p.r.Now() {

@@ -8,9 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// States returns a sealed Set of the game's state, without the streamer, pictures, sound, settings and statistics.
-// If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig. The Past does not notice
-// a load of this Set: do not load with Config.Rewind.
+// States returns a sealed Set of the game's state, without the streamer, pictures, sound, settings and statistics. Call
+// [Session.Rest] before each save and load. A state can be loaded until its realm ends. With Config.Rewind, do not load
+// this Set: the Past does not notice it. If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps
+// memory.ErrConfig.
 func (s *Session) States() (*save.Set, error) {
 	set := new(save.Set)
 	if err := s.Game.AddTo(set, s.isHosted); err != nil {
@@ -22,10 +23,9 @@ func (s *Session) States() (*save.Set, error) {
 	return set, nil
 }
 
-// Rest ends the memory frame, and waits until the workers of the simulation are idle. The streamer's workers go on.
-// Call Rest before a state is saved or loaded. Rest first waits, without a limit, until the requested paths are found.
-// Then it waits up to ten seconds until their worker is idle. If the worker is still busy, the error wraps
-// save.ErrBusy.
+// Rest ends the memory frame, and waits until the worker that searches paths is idle. The streamer's workers go on.
+// Rest first waits, without a limit, until the requested paths are found. Then it waits up to ten seconds for the
+// worker. If the worker is still busy, the error wraps save.ErrBusy.
 func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err
@@ -37,11 +37,11 @@ func (s *Session) Rest() error {
 // restLimit is how long Rest waits for the worker of the game: a field takes milliseconds.
 const restLimit = 10 * time.Second
 
-// Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. The input is
-// empty, unless the autopilot or Config.Steer sets it. Call Synctest while a realm is playing; it does not check this.
-// Synctest ends a pause. After the end of a realm, a state from before the end cannot be loaded: all ticks since that
-// state count as skipped. If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig.
-// The Past drops its states.
+// Synctest plays the given number of ticks while it saves and loads states: see engine.Synctest, also for distance.
+// Call Synctest while a realm is playing; it does not check this. The input is empty, unless the autopilot or
+// Config.Steer sets it. Synctest ends a pause. After the end of a realm, a state from before the end cannot be loaded:
+// all ticks since that state count as skipped. The Past drops its states. If Config.Store is not StoreTiers, or if
+// Game.Guard is set, the error wraps memory.ErrConfig.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {
@@ -71,10 +71,12 @@ func (s *Session) stepOnce() error {
 
 // Rollback measures the cost of rollback netcode, in which a game predicts another player's input and corrects itself.
 // Rollback plays the given number of ticks. Then it returns to their beginning and plays them again, with a save after
-// each. took is the time of this second part. waited is the part of took in [Session.Rest]: it ends memory frames and
-// waits for the worker of the paths. ticks must not be negative. A realm must be playing. Rollback ends a pause. If the
-// realm ends meanwhile, the error wraps save.ErrLayout. Errors of [Session.States] are returned. The Past drops its
-// states.
+// each. took is the time of this second part. waited is the part of took in [Session.Rest], which ends memory frames
+// and waits for the worker of the paths.
+//
+// A realm must be playing, and ticks must not be negative. The input is empty, unless the autopilot or Config.Steer
+// sets it. Rollback ends a pause, and the Past drops its states. If the realm ends meanwhile, the error wraps
+// save.ErrLayout. Errors of [Session.States] and [Session.Frame] are returned.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {

@@ -24,23 +24,25 @@ type vec = mgl32.Vec2
 type Config struct {
 	Game  game.Config // New sets its Heap and Reuse, from Store
 	Store Store       // selects the allocators of the game's blocks
-	// Memory configures the manager. New changes some fields. If Workers is below 1, New sets it to 2, and in any case
-	// adds 1. New raises Scratch to at least 384 KiB, and sets Tags, SlabMax, GC.Release and GC.Suspend. Unless Store
-	// is StoreTiers, New sets GC.Keep. If the tiers lie on the Go heap and GC.Keep is false, New lowers GOGC to 4 until
-	// Close, and a GC.Headroom of 0 becomes 8 MiB. OnSoft is still called.
+	// Memory configures the manager. New changes its copy: if Workers is below 1, Workers becomes 2, and then 1 is
+	// always added. Scratch becomes at least 384 KiB. Tags, SlabMax, GC.Release and GC.Suspend are set, and GC.Keep
+	// unless Store is StoreTiers. If the tiers lie on the Go heap and GC.Keep is false, a GC.Headroom of 0 becomes 8
+	// MiB, and New lowers GOGC to 4 until Close. OnSoft is still called.
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
-	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If it lacks the
-	// manifest of a realm, that of ember is used. If Fallback is nil, or cannot be read either, the run ends.
+	// Fallback contains manifests in levels/, for manifests of FS that cannot be read. If Fallback lacks the manifest
+	// of the realm, the manifest of ember is used. If Fallback is nil or cannot be read either, the run ends.
 	Fallback fs.FS
 	Realm    string // the first realm; "" means ember
 	// If Autopilot is true, the game plays itself all the time. If Attract is true, the game plays itself until the
-	// player presses a key.
+	// player presses game.AnyKey: see [Session.Frame].
 	Autopilot, Attract bool
-	// Sink receives the pictures under the ids of their manifests. The pixels are valid during the call. An error of
-	// Sink, except stream.ErrMore, makes the picture fail. If Sink is nil, the pictures are loaded and dropped.
+	// Sink receives the pictures of manifests, under their ids there. The pixels are valid during the call. If Sink
+	// returns stream.ErrMore, it is called again with the picture in a later frame. Any other error makes the picture
+	// fail. If Sink is nil, the pictures are loaded and dropped.
 	Sink func(id string, p stream.Picture) error
-	// Log, if not nil, is called with an error for each file that cannot be used, and for leaks of a realm.
+	// Log, if not nil, is called on the game goroutine with an error for each file that cannot be used, and for leaks
+	// of a realm.
 	Log func(error)
 	// View shows the ground that is streamed during flight. If View is nil, no ground is streamed.
 	View GroundView
@@ -50,31 +52,36 @@ type Config struct {
 	// CPU, if not nil, returns the processor time of the calling thread, for TickCPU. The game's goroutine must be
 	// locked to its thread.
 	CPU func() time.Duration
-	// Patience is the time that one call of FS may take. If a call takes longer, its worker is abandoned. 0 means the
-	// streamer's default.
+	// Patience is the time that one call of FS may take, at most 24 h. If a call takes longer, its worker is abandoned.
+	// 0 means 10 s. If Patience is negative or too large, New fails.
 	Patience time.Duration
-	// Rewind is the size of the memory for states of the last ticks, in bytes, outside of the manager. 0 means none.
-	// With Rewind, Store must be StoreTiers and Game.Guard must be false: otherwise the error wraps memory.ErrConfig.
+	// Rewind is the size of the memory for states of the last ticks, in bytes, outside of the manager. 0 and negative
+	// values mean none. With Rewind, Store must be StoreTiers and Game.Guard must be false: otherwise the error wraps
+	// memory.ErrConfig.
 	Rewind int
-	// Watch is the time between two checks of the files for changes. 0 means no checks. Changed pictures are shown at
-	// once. If a file changes that the rules read, the change has an effect from the next realm on.
+	// Watch is the time between two checks of the files for changes, at most 24 h. 0 means no checks. If Watch is
+	// negative or too large, New fails. Changed pictures are shown at once. If a file changes that the rules read, the
+	// change has an effect from the next realm on.
 	Watch time.Duration
-	// Left, if not nil, is called when a realm's pictures are no longer needed. Close does not call it.
+	// Left, if not nil, is called when a realm's pictures are no longer needed, also if the realm has not begun. Close
+	// does not call it.
 	Left func()
-	// Steer, if not nil, is called with the input of each tick before the tick runs. Steer may change the input: a
-	// recording reads the input, and a replay sets it. During the call, Game.Ticks is the number of ticks played
-	// before. If Steer returns an error, the run ends. Rewind and Seek play ticks again without calling Steer.
+	// Steer, if not nil, is called with the input of each tick before the tick runs. in is valid during the call. Steer
+	// may change the input: a recording reads it, and a replay sets it. A game.Pause that Steer adds has no effect.
+	// During the call, Game.Ticks is the number of ticks played before. If Steer returns an error, the run ends. Rewind
+	// and Seek play ticks again without calling Steer.
 	Steer func(in *engine.Input) error
 	// Stop, if not nil, is called at the beginning of each Frame, also while a realm loads. An error ends the run.
 	Stop func() error
-	// Ready, if not nil, reports whether the caller has allocated everything that it keeps during a realm. The
-	// collection during the fade into a realm waits until Ready returns true, for at most 120 frames.
+	// Ready, if not nil, reports whether the caller has allocated everything that it keeps during a realm. During the
+	// fade into a realm the collector runs once. It waits until Ready returns true, for at most 120 frames.
 	Ready func() bool
 }
 
 // A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. Each frame
 // is one memory frame of the manager, and at most one tick of the game. The simulation does not depend on the time at
-// which a file is loaded. A Session belongs to one goroutine.
+// which a file is loaded. A Session belongs to one goroutine. After Close, only the methods that return peaks and times
+// may be called, and Close.
 type Session struct {
 	Mem     *tiers.Manager
 	Game    *game.Game
@@ -180,7 +187,8 @@ func (s *Session) memory() tiers.Config {
 	return m
 }
 
-// Playing reports whether a realm is played. If not, a realm is loading, or [Session.Frame] has failed.
+// Playing reports whether a realm is played, also during a pause. If not, a realm is loading, or [Session.Frame] has
+// failed.
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
@@ -304,7 +312,8 @@ func (s *Session) EntitiesPeak() int { return s.peak.entities }
 // Store returns the store of Config.Store.
 func (s *Session) Store() Store { return s.cfg.Store }
 
-// Close stops the workers, ends the realm and releases the memory. A second Close does nothing.
+// Close stops the workers, ends the realm and releases the memory, also the blocks of [Session.Hosted]. An error does
+// not stop Close. A second Close does nothing.
 func (s *Session) Close() error {
 	if s.unpace != nil {
 		defer s.unpace() // after the manager, which restores what it found
@@ -326,8 +335,8 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// Check verifies the game, the streamer, every tier and the Past. It returns what is wrong, or nil. Call it between
-// frames and before Close.
+// Check verifies the streamer, every tier, the Past, and the game if a realm has begun. It returns an error with all
+// damages, or nil. Call it between frames and before Close.
 func (s *Session) Check() error {
 	var errs []error
 	if s.Game.Manifest != nil && s.Mem.Inspect().InLevel() && s.loading.build == nil {

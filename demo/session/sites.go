@@ -81,23 +81,25 @@ func (c *siteCount) read() (own []heapsites.Site) {
 	return own
 }
 
-// An OwnSite is a function of this module that has allocated on the Go heap.
+// An OwnSite is a function of this module that has allocated on the Go heap, with the number of objects.
 type OwnSite struct {
 	Site    string `json:"site"`
 	Objects uint64 `json:"objects"`
 }
 
-// An OwnCount is what functions of this module have allocated in a number of ticks.
+// An OwnCount lists the functions of this module that have allocated on the Go heap in a number of ticks.
 type OwnCount struct {
 	Ticks uint64
 	Sites []OwnSite
 }
 
-// OwnSites returns what functions of this module have allocated on the Go heap. warmUp is for 3,600 ticks from the fade
-// into the realm on, and steady for the ticks after them. Until then steady is empty. OwnSites counts only if the
-// runtime samples every allocation, as with GODEBUG=memprofilerate=1. If nothing is counted, or no realm has begun,
-// exact is false and both results are empty. The lists exclude allocations of the counting and of collections. If exact
-// is true, OwnSites has run two collections.
+// OwnSites returns the functions of this module that have allocated on the Go heap in the present realm. warmUp covers
+// the 3,600 ticks from the fade into the realm on, and steady the ticks after them. Until then steady is empty. An
+// object that the standard library allocates counts for its caller in this module. The lists exclude allocations of the
+// counting and of collections.
+//
+// OwnSites counts only if the runtime samples every allocation, as with GODEBUG=memprofilerate=1. If not, or if no
+// realm has begun, exact is false and both results are empty. If exact is true, OwnSites has run two collections.
 func (s *Session) OwnSites() (warmUp, steady OwnCount, exact bool) {
 	c := &s.sites
 	switch {

@@ -16,11 +16,12 @@ type Percentiles struct {
 	Max  float64 `json:"max"`
 }
 
-// TickTimes returns the durations of the ticks, without loading and drawing.
+// TickTimes returns the quantiles of the durations of all ticks that Frame has played. They exclude loading, drawing,
+// Config.Steer and the saving of states.
 func (s *Session) TickTimes() Percentiles { return Milliseconds(s.times.Spread()) }
 
-// TickCPU returns the processor time of the ticks on the game's thread. It includes assists of the collector and
-// Config.Steer, and excludes other load of the machine. If Config.CPU is nil, all values are zero.
+// TickCPU returns the quantiles of the processor time of the ticks on the game's thread. It includes assists of the
+// collector and Config.Steer, and excludes other load of the machine. If Config.CPU is nil, all values are zero.
 func (s *Session) TickCPU() Percentiles { return Milliseconds(s.cpu.Spread()) }
 
 // Milliseconds converts a spread of times to milliseconds.

@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Traffic has the use of the tiers since the session began, and the present use.
+// A Traffic has statistics of the tiers: some since the session began, others of the present.
 type Traffic struct {
 	Ticks       uint64                // game.Run.Ticks: rewinding and restoring change it
 	Allocs      [tiers.Count]uint64   // allocations by tier
@@ -40,15 +40,15 @@ func (s *Session) Traffic() (t Traffic) {
 	return t
 }
 
-// PerSecond returns the allocations of tier k per second of play from an earlier Traffic to t. The parameter since is
-// the earlier Traffic, or a zero one for the whole session. Its Ticks must not exceed those of t. If no tick lies
-// between the two, PerSecond counts one.
+// PerSecond returns the allocations of tier k per second of play, from since to t. Pass an earlier Traffic as since, or
+// a zero one for the whole session. The Ticks of since must not exceed those of t. If both are equal, PerSecond counts
+// one tick.
 func (t *Traffic) PerSecond(k tiers.Tier, since *Traffic) float64 {
 	return float64(t.Allocs[k]-since.Allocs[k]) * 60 / float64(max(t.Ticks-since.Ticks, 1))
 }
 
-// Saves returns the share of memory in the static tier that is saved because buffers overlap, from 0 to 1. Without
-// buffers the share is 0.
+// Saves returns the share of the passes' buffers that is saved because they overlap in the static tier, from 0 to 1.
+// Without buffers the share is 0.
 func (t *Traffic) Saves() float64 {
 	if t.SideBySide == 0 {
 		return 0
