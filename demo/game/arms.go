@@ -7,15 +7,15 @@ import (
 
 // The things that gifts put into the world; all lie in lists of the slab's.
 type (
-	// A Mine lies where it was dropped. It goes off when an enemy comes near, or when Left, in seconds,
-	// has passed.
+	// A Mine lies where it was dropped. After Wait seconds the mine is armed, and goes off if an enemy comes near. It
+	// also goes off after Left seconds.
 	Mine struct {
 		P    vec
 		Wait float32 // seconds until it is armed
 		Left float32
 	}
 
-	// A Blaze burns on the ground, where a mine went off.
+	// A Blaze is a fire on the ground, where a mine went off. It ignites enemies.
 	Blaze struct {
 		P            vec
 		Radius, Left float32 // in units; seconds until it ends
@@ -28,7 +28,7 @@ type (
 	}
 )
 
-// Points returns the places from which and to which the lightning jumped, the player's first. If the slab tier is full,
+// Points returns the places of the lightning in the order of its jumps, first the player's. If the slab tier is full,
 // places are missing. The slice is valid until the next tick, the load of a state or [Game.End].
 func (b *Bolt) Points() []vec { return b.Nodes.v }
 

@@ -96,9 +96,9 @@ func (c *cast) clear() {
 	c.wishes = c.wishes[:0]
 }
 
-// Relieve frees the chunks of the components' columns that have no rows, to the pools tier or to Config.Heap. The hash
-// of the present tick does not change. Later ticks may differ: fewer enemies arrive while less than an eighth of the
-// pools tier's budget is free. So a replay must call Relieve before the same ticks.
+// Relieve frees the chunks of the components' columns that have no rows, to the pools tier or to Config.Heap. Call it
+// between ticks. The hash of the present tick does not change. Later ticks may differ: fewer enemies arrive while less
+// than an eighth of the pools tier's budget is free. So a replay must call Relieve before the same ticks.
 func (g *Game) Relieve() {
 	g.cast.world.Shrink()
 	if g.cast.chunks != nil {
@@ -190,7 +190,7 @@ func tolerate(err error) error {
 	return err
 }
 
-// An Omen announces an enemy that appears at P when Left has passed.
+// An Omen announces an enemy that appears at P when Left, in seconds, has passed.
 type Omen struct {
 	P    vec
 	Kind realm.Enemy

@@ -38,7 +38,7 @@ type (
 	// An Elite enemy is larger and harder. When it falls, it leaves Worth embers more.
 	Elite struct{ Worth int16 }
 
-	// Shielded takes the hits on its enemy until their damage reaches HP.
+	// Shielded takes the hits on its enemy: each hit lowers HP, and at 0 the shield ends. It does not stop burning.
 	Shielded struct{ HP int16 }
 
 	// Shot is a bullet of the player or, if Hostile is true, an orb of a warden.

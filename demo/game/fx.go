@@ -125,7 +125,7 @@ func (f *fx) palette(m *manifest.File) {
 }
 
 // OursIn returns the colour of the ship and of all that belongs to the player, in the realm with this name. Neither
-// enemies nor the ground of the realm have this hue.
+// enemies nor the ground of the realm have this hue. For an unknown name OursIn returns the colour in ember.
 func OursIn(name string) realm.Color {
 	switch name {
 	case "tide": // the ground is of a greener blue

@@ -183,8 +183,8 @@ func (g *Game) allocators() error {
 }
 
 // Begin starts to play a realm. Call it once in a level of the manager, outside of a frame: otherwise it may fail with
-// [tiers.ErrOrder]. r must be valid until [Game.End]. Score and gifts are kept from the realm before. The hull is kept
-// too, but is at least half of its maximum. In a new run the hull is full.
+// [tiers.ErrOrder]. m and r must be valid and unchanged until [Game.End]. Score and gifts are kept from the realm
+// before. The hull is kept too, but is at least half of its maximum. In a new run the hull is full.
 func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
 	g.store.begin()
 	hull := g.Player.Most
@@ -226,8 +226,8 @@ func (g *Game) End() error {
 	return errors.Join(g.sight.end(&g.store), g.horde.end())
 }
 
-// Close ends the game's use of the tiers. The game's pools stay until the manager is closed. With Config.Guard the
-// error reports what the guard has found.
+// Close calls [Game.End] and stops the worker of the paths. The game's pools stay until the manager is closed. With
+// Config.Guard the error reports the faults that the guard has found.
 func (g *Game) Close() error {
 	err := g.End()
 	if g.horde.flow != nil {
@@ -237,7 +237,7 @@ func (g *Game) Close() error {
 }
 
 // Restart resets score, round and gifts, for a new run. The random numbers go on, see [Game.Reseed]. Afterwards call
-// Begin, which starts the first realm of the run.
+// Begin, which starts the first realm of the run. Until then the player is not alive.
 func (g *Game) Restart() {
 	g.Run.restart()
 	if g.cfg.Heat == 0 && g.cfg.Enemies == 0 {
@@ -251,15 +251,15 @@ func (g *Game) Restart() {
 }
 
 // Reseed restarts the random numbers with a seed. Call Reseed after [Game.Restart]. The next run is then played as by a
-// new game with this seed. The hashes of the two differ: Ticks and the other counts of all runs continue, and particles
-// keep the seed that was passed to New.
+// new game with this seed, but with other hashes: Ticks and the other counts of all runs continue, and particles keep
+// the seed that was passed to New.
 func (g *Game) Reseed(seed uint64) {
 	g.cfg.Seed = seed
 	g.rng = engine.NewRand(seed, 1)
 }
 
 // Tick advances the simulation by a sixtieth of a second. Call it within a memory frame of the manager. In a hit-stop
-// Tick ignores the input, and only counts and the camera's displacement change.
+// Tick ignores the input: then only counts and the camera's displacement change.
 func (g *Game) Tick(in *engine.Input) error {
 	g.Ticks++
 	g.PhaseTime += step
@@ -285,7 +285,7 @@ func (g *Game) Tick(in *engine.Input) error {
 // Still reports whether the next Tick is part of a hit-stop.
 func (g *Game) Still() bool { return g.freeze > 0 }
 
-// Check verifies the invariants and returns what is wrong, or nil.
+// Check verifies the invariants and returns an error with all that are broken, or nil.
 func (g *Game) Check() error {
 	errs := []error{g.Run.check(), g.Siege.check(), g.Bag.check(), g.cast.check(g), g.popups.check(), g.fx.sys.Check(), g.Realm.Check()}
 	if g.horde.flow != nil {
@@ -297,7 +297,7 @@ func (g *Game) Check() error {
 // Particles returns the system of particles, to draw them.
 func (g *Game) Particles() *particles.System { return g.fx.sys }
 
-// Entities returns how many entities are alive.
+// Entities returns the number of entities that are alive: enemies, shots and pickups.
 func (g *Game) Entities() int { return g.cast.world.Len() }
 
 // World returns the world of entities, for the overlay.

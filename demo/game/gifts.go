@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Gift changes how the spark plays. Gifts stack: each may be taken several times.
+// A Gift changes how the spark plays. Gifts stack: each may be taken up to five times.
 type Gift uint8
 
 // The gifts.
@@ -41,7 +41,7 @@ var (
 	}
 )
 
-// A Bag is what the player has collected: embers for the next gift, and gifts.
+// A Bag contains the gifts of the player and the embers for the next gift.
 type Bag struct {
 	// Invariant (11): no gift is taken more than giftMost times, and the three of an offer differ.
 

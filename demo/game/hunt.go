@@ -41,7 +41,8 @@ func (h *hunter) Goal(lane int) int32 {
 	return g.Realm.Node(vec{clamp(at[0], 1, worldSide-1), clamp(at[1], 1, worldSide-1)})
 }
 
-// Count adds the number of enemies in each node of a window to into, up to 255 each.
+// Count adds the number of enemies in each node of the window at (x0, y0) to an element of into, row by row. A sum is
+// at most 255.
 func (h *hunter) Count(x0, y0 int32, into []uint8) {
 	g := (*Game)(h)
 	for _, c := range g.cast.enemyFilter.Chunks() {

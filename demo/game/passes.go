@@ -54,8 +54,8 @@ const (
 )
 
 // Quads returns the number of quads for which the pass has space, if Config.Quads is `all`, which is at least 256. If
-// the static tier is short, it is fewer: see [Game.Lacking]. A quad takes four vertices of 48 bytes and six indices of
-// type uint32.
+// the static tier is short, there is space for fewer quads: see [Game.Lacking]. A quad takes four vertices of 48 bytes
+// and six indices of type uint32.
 func (p Pass) Quads(all int) int {
 	if p == Signs {
 		return min(all, 4096)
@@ -135,12 +135,12 @@ func (s *sight) end(st *store) error {
 	return err
 }
 
-// Passes returns the arena with the buffers of the frame's passes. If Config.Quads is below 256, if there was no space,
-// and while no realm is played, Passes returns nil.
+// Passes returns the arena with the buffers of the frame's passes. If Config.Quads is below 256, but not 0, or if there
+// was no space, Passes returns nil. It also returns nil while no realm is played.
 func (g *Game) Passes() *plan.Arena { return g.sight.passes }
 
-// Saved returns the bytes that the buffers of [Game.Passes] take, and the bytes that they would take side by side. If
-// Passes returns nil, both are 0.
+// Saved returns the bytes that the buffers of [Game.Passes] take, and the sum of their sizes, which they would take
+// without overlapping. If Passes returns nil, both are 0.
 func (g *Game) Saved() (taken, sideBySide uint64) {
 	if g.sight.passes == nil {
 		return 0, 0
@@ -151,10 +151,10 @@ func (g *Game) Saved() (taken, sideBySide uint64) {
 	return uint64(g.sight.passes.Plan().Total()), sideBySide
 }
 
-// Build starts a pass and returns the arena with the buffers of the pass, which are valid until the next Build, Tick or
-// End. If [Game.Passes] returns nil, so does Build. Call Build for the passes in the order of their constants: another
-// order panics. If a frame is drawn again without a tick in between, Build(Sprites) selects the visible enemies again,
-// because the buffers were overwritten.
+// Build starts a pass and returns the arena with the buffers of the pass. They are valid until the next Build, Tick or
+// End. Begin each frame with Build(Sprites), and go on in the order of the constants: Build(Sparks) after Build(Signs)
+// panics. If a frame is drawn again without a tick in between, Build(Sprites) selects the visible enemies again. If
+// [Game.Passes] returns nil, so does Build.
 func (g *Game) Build(p Pass) *plan.Arena {
 	if g.sight.passes == nil {
 		return nil

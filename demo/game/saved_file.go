@@ -19,19 +19,19 @@ import (
 // Call [Game.Rest] before you write or read a file, or the error may wrap save.ErrBusy. To read it, the game must play
 // the realm of the file's state. If the file has another Config.Enemies than the game, reading fails, and the error
 // wraps save.ErrLayout. If a tier is full, reading fails, and the error wraps memory.ErrOutOfMemory. Reading sets the
-// game's Config.Heat and Config.Seed. A run that was read continues with the hashes of the run that was written, unless
-// a tier was almost full. Blocks are read to other addresses, so an allocation may then fail in only one of the two.
+// game's Config.Heat and Config.Seed. The run that was read has the hashes of the run that was written, unless a tier
+// was almost full: its blocks have other addresses, so an allocation may fail in only one of the two runs.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),
 		set.Add("embers", c.embers), set.Add("game", (*gameFile)(g)))
 }
 
-// Seed returns the seed of the random numbers: that of the Config, of the last [Game.Reseed], or of the file that was
-// read. [Game.Restart] does not start them again.
+// Seed returns the seed of the random numbers: Config.Seed, or the seed of a later [Game.Reseed] or of a file that was
+// read later. [Game.Restart] does not start the random numbers again.
 func (g *Game) Seed() uint64 { return g.cfg.Seed }
 
-// EachPlace calls f with the position of every ember and every enemy.
+// EachPlace calls f with the position of every ember and every enemy. Announced enemies do not count.
 func (g *Game) EachPlace(f func(at vec, enemy bool)) {
 	g.EachEmber(func(e *Ember) { f(e.P, false) })
 	for _, r := range g.cast.enemyFilter.All() {

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Seal keeps the heart of a realm closed. It breaks from shots, sparks, mines and the beam, and while the player
-// stays on it. Guards defend it.
+// A Seal keeps the heart of a realm closed. Shots, sparks, mines and the beam damage it, and also the player who stays
+// on it. Guards defend it.
 type Seal struct {
 	P      vec
 	HP     int16
@@ -160,8 +160,8 @@ func (s *Siege) spread() {
 	}
 }
 
-// Ripple returns the centre and the radius of the growing ring that kills all enemies but wardens. A seal sends out a
-// ring when it breaks, and the heart when the warden is announced. If there is no ring, radius is 0.
+// Ripple returns the centre and the radius of a growing ring, which kills all enemies inside it but wardens. A seal
+// sends out a ring when it breaks, and the heart when the warden is announced. If there is no ring, radius is 0.
 func (s *Siege) Ripple() (at vec, radius float32) { return s.center, s.shock }
 
 // Title returns the title of the realm.

@@ -15,7 +15,7 @@ type Tally struct {
 	Cause    Cause                    // what damaged the player last
 }
 
-// Cause is what damaged the player: the touch of a kind of enemy, or a shot.
+// A Cause names the source of the last damage to the player: the touch of a kind of enemy, or a shot.
 type Cause uint8
 
 // The causes. Those before CauseShot are the kinds of enemies, realm.Drifter first.
