@@ -44,8 +44,9 @@ func Files(name string) [2]string {
 	return [2]string{"realms/" + name + ".json", "realms/" + name + ".walls"}
 }
 
-// Open begins to build the realm with this name from the contents of its two files. See [Start] for the use of walls
-// and pause. The errors of Open, and those of Building.Wait that are a *FileError, name the file.
+// Open begins to build the realm with this name from the contents of its two files. If a file is damaged, or describes
+// a realm with another name, the error is a *FileError. See [Start] for the memory and for the use of walls and pause.
+// The Building keeps nothing of json.
 func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (*Building, error) {
 	files := Files(name)
 	info, err := ParseInfo(files[0], json)
@@ -125,8 +126,8 @@ func (b *Building) Done() bool {
 
 // Wait waits until the realm is built and returns it. At the start, the heart and each seal there must be a node with
 // links, as [Realm.Node] finds it, and paths must lead from the start to the others. Otherwise the error is a
-// *FileError. It names the file if [Open] made the Building, but not if [Start] did. Other errors wrap an error of the
-// allocator. After an error all blocks are freed. Call Wait once.
+// *FileError, which names the file if [Open] made the Building, but not if [Start] did. Other errors wrap an error of
+// the allocator. After an error all blocks are freed. Call Wait once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
 	memory.FreeSlice(b.mem, b.nodes)

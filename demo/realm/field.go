@@ -30,8 +30,8 @@ type Field struct {
 	tiles  [tiles]*tile
 }
 
-// At returns the direction to go from a place, as an index of Headings. If no path leads from the place, or if it lies
-// outside of the window or in the node of the goal, At returns 0.
+// At returns the direction to go from a place, as an index of Headings. If no path leads from the place, or if the
+// place lies outside of the window or in the node of the goal, At returns 0.
 func (f *Field) At(p vec) uint8 {
 	x, y := uint(int32(p[0])/CoarseSize-f.X0), uint(int32(p[1])/CoarseSize-f.Y0)
 	if x >= Window || y >= Window {

@@ -87,9 +87,9 @@ type result struct {
 	err   error
 }
 
-// NewFlow starts the goroutine of a Flow. The goroutine owns worker k of m: nothing else may use it. The blocks are
-// attributed to the tag "paths". NewFlow returns the error of [tiers.Manager.Tag], and panics as [tiers.Manager.Worker]
-// does. Close the flow before m.
+// NewFlow starts the goroutine of a Flow. The goroutine owns worker k of m: nothing else may use this worker. The
+// blocks are attributed to the tag "paths". NewFlow returns the error of [tiers.Manager.Tag], and panics if m has no
+// worker k. Close the flow before m.
 func NewFlow(m *tiers.Manager, k int) (*Flow, error) {
 	mem, err := newInTiers(m, k)
 	if err != nil {
@@ -135,13 +135,13 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Update puts the fields that were requested [Ahead] ticks ago into use. Each tick Update looks at one lane, in turn.
-// It requests a new field if the lane has none, if h.Goal returns another node than that of the field, or if [Refresh]
-// ticks have passed since the last request. A lane has at most one request in flight. Update returns the number of
-// requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
+// Update puts the fields that were requested [Ahead] ticks ago into use, and waits for them if necessary. Call it once
+// a tick, with the ticks in order and from 1. Each tick Update looks at one lane, in turn. It requests a new field if
+// the lane has none, if h.Goal returns another node than the goal of the field, or if [Refresh] ticks have passed since
+// the last request. A lane has at most one request in flight. Update returns the number of requests, 0 or 1.
 //
-// If there is no memory for a search or a field, the error wraps that of the allocator, such as memory.ErrOutOfMemory,
-// and that lane keeps its field. The other lanes are updated all the same.
+// If there is no memory for a search or a field, that lane keeps its field. The error then wraps the error of the
+// allocator, such as memory.ErrOutOfMemory. The other lanes are updated all the same.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
 	for k := range f.lanes { // in the order in which they were asked for
@@ -263,7 +263,7 @@ func beside(target, err error) (others error) {
 	return others
 }
 
-// Close does what Reset does, returns its error and ends the goroutine, also after an error. The Flow must not be used
+// Close does what Reset does, returns its error and ends the goroutine, also after an error. Do not use the Flow
 // afterwards: Update might wait forever. A second Close returns nil and does nothing.
 func (f *Flow) Close() error {
 	if f.ask == nil {

@@ -29,7 +29,8 @@ func (r *Realm) Solid(p vec) bool {
 }
 
 // Room returns the distance from p to the nearest wall or edge of the world, in units. The result may be too small or
-// too large, by at most CellSize plus 6 % of the distance. In a wall Room returns 0. It never returns more than 680.
+// too large, by at most CellSize plus 6 % of the distance. It is never more than 680. In a wall or outside of the world
+// Room returns 0.
 func (r *Realm) Room(p vec) float32 {
 	if r.Solid(p) {
 		return 0
@@ -47,7 +48,7 @@ func (r *Realm) Clear() []uint8 { return r.clear }
 
 // Near reports whether a wall may lie within radius, in units, of p. Near is cheap, and may return true although no
 // wall is near. If Near returns false and radius is at most 24, no wall lies within radius. For a larger radius, false
-// means that no wall lies within 95 % of radius.
+// means that no wall lies within 95 % of radius. Outside of the world Near returns true.
 func (r *Realm) Near(p vec, radius float32) bool {
 	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
 		return true
@@ -205,7 +206,8 @@ func (r *Realm) Steer(d uint8, p vec) vec {
 }
 
 // Open returns a place close to p that has space for a disc of about this radius: p itself, or the middle of a cell of
-// the rings around p. If no cell within 63 cells has the space, it returns p.
+// the rings around p. If no cell within 63 cells has the space, Open returns p. In a [Bare] realm the place is p, moved
+// into the world if necessary.
 func (r *Realm) Open(p vec, radius float32) vec {
 	if r.clear == nil {
 		return vec{clamp(p[0], radius, World-radius), clamp(p[1], radius, World-radius)}

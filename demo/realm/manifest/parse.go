@@ -150,7 +150,7 @@ func (p *problems) err() error {
 	return e
 }
 
-// An Error describes what is wrong with a manifest, in one line for each problem, see [Parse].
+// An Error lists the mistakes in a manifest, one in each line: see [Parse].
 type Error struct {
 	File         string
 	Line, Column int // of the first problem, from 1; columns are bytes
