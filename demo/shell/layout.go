@@ -70,7 +70,7 @@ func (c *Canvas) Foot() float32 {
 }
 
 // Place sets the canvas. Call it before Step in each frame. If the canvas has changed, Place moves the boxes of the
-// items. If it was turned during play, Place also pauses the game.
+// items. If the canvas was turned during play, from high to wide or back, Place also pauses the game.
 func (s *Shell) Place(c Canvas) {
 	turned := s.placed && c.Tall() != s.canvas.Tall()
 	s.placed = true
@@ -92,7 +92,7 @@ func (s *Shell) Place(c Canvas) {
 	}
 }
 
-// Canvas returns the canvas of the last Place, or before the first one of 640 × 360 pixels.
+// Canvas returns the canvas of the last Place. Before the first Place it has 640 × 360 pixels.
 func (s *Shell) Canvas() Canvas { return s.canvas }
 
 // place gives the items of the screen their boxes.

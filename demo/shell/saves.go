@@ -34,7 +34,8 @@ const (
 
 var deedNames = [...]string{deedSave: "SAVE", deedLoad: "LOAD", deedDelete: "DELETE"}
 
-// SetSave sets the description of the run in slot i, 0 to SaveSlots-1, and keeps v. If v is nil, the slot is empty.
+// SetSave sets the description of the run in slot i, 0 to SaveSlots-1. If v is nil, the slot is empty. The Shell keeps
+// v.
 func (s *Shell) SetSave(i int, v *Save) {
 	s.saves[i] = v
 	s.build()
@@ -43,7 +44,7 @@ func (s *Shell) SetSave(i int, v *Save) {
 // Slot returns the slot, from 0, of the command SaveRun, LoadRun or DeleteRun that Step has just returned.
 func (s *Shell) Slot() int { return s.slotNow }
 
-// Say shows a line to the player on the current screen.
+// Say makes Note return a line for the player, until the player moves on in the menu or the screen changes.
 func (s *Shell) Say(line string) { s.note = line }
 
 // Loaded shows the game. Call it after loading a saved run. day is the day of a daily run, as Day returned it, or ""

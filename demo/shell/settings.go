@@ -81,8 +81,8 @@ type settingsFile struct {
 	Settings
 }
 
-// ReadSettings reads the content of a file of [WriteSettings]. Missing fields get their defaults. The error describes
-// what is wrong and what is allowed. The names in Keys are not checked.
+// ReadSettings reads the content of a file of [WriteSettings]. Missing fields get their defaults. The error names the
+// mistake and the allowed values. The names in Keys are not checked.
 func ReadSettings(data []byte) (Settings, error) {
 	if err := check(data, settingsKind); err != nil {
 		return Settings{}, err
@@ -112,7 +112,7 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// WriteSettings returns the content of a file with these settings, as JSON.
+// WriteSettings returns the content of a file with these settings, as JSON. It does not check them.
 func WriteSettings(s Settings) ([]byte, error) {
 	return json.MarshalIndent(settingsFile{header{settingsKind, fileVersion}, s}, "", "  ")
 }

@@ -219,7 +219,7 @@ func (s *Shell) Runs() []Run { return s.runs }
 // meaning.
 func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.rank, s.former }
 
-// Gifts returns the gifts of the last Offer.
+// Gifts returns the gifts of the last Offer. The slice is valid until the next Offer.
 func (s *Shell) Gifts() []Gift { return s.gifts[:s.offers] }
 
 // Chosen returns the index in Gifts of the gift that the player chose last.
@@ -230,7 +230,7 @@ func (s *Shell) Chosen() int { return s.chosen }
 func (s *Shell) Age() int { return s.age }
 
 // Capturing reports whether Step waits for a control to bind. Pass the next control that is pressed as Nav.Captured.
-// The wait ends after 300 frames.
+// The wait also ends with Nav.Cancel, and after 300 frames.
 func (s *Shell) Capturing() bool { return s.capture > 0 }
 
 // KeyDevice returns the device whose controls the screen Keys shows.
@@ -239,8 +239,9 @@ func (s *Shell) KeyDevice() Device { return s.device }
 // Note returns a line for the player, such as the reason why a key was refused, or "".
 func (s *Shell) Note() string { return s.note }
 
-// Offer shows up to three gifts and ignores further ones. It keeps their Lines. The game stands still until the player
-// chooses. If the screen is not Playing, or if there is no gift, Offer does nothing.
+// Offer shows up to three gifts and ignores further ones. It keeps the Lines of the gifts: the caller must not change
+// them. The game stands still until the player chooses. If the screen is not Playing, or if there is no gift, Offer
+// does nothing.
 func (s *Shell) Offer(gifts []Gift) {
 	if s.screen == Playing && len(gifts) > 0 {
 		s.offers = copy(s.gifts[:], gifts)
@@ -338,8 +339,8 @@ func (s *Shell) FocusLost() {
 	}
 }
 
-// Covers sets the setting Fullscreen to on: whether the window covers the screen. Call it if the window has changed
-// without a command of Step, for example because the player pressed a key of the browser.
+// Covers records whether the window covers the screen: it sets and saves the setting Fullscreen. Call it if the window
+// has changed without a command of Step, for example because the player pressed a key of the browser.
 func (s *Shell) Covers(on bool) {
 	if s.settings.Fullscreen != on {
 		s.settings.Fullscreen = on
@@ -347,8 +348,8 @@ func (s *Shell) Covers(on bool) {
 	}
 }
 
-// Close saves the settings and the best runs if they have changes that are not saved, also if an earlier save failed.
-// The Shell may be used afterwards.
+// Close saves the settings and the best runs if they have unsaved changes, also if an earlier save failed. The Shell
+// may be used afterwards.
 func (s *Shell) Close() {
 	s.save()
 	s.saveRuns()

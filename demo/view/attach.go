@@ -36,7 +36,7 @@ func (v *View) Comfort(s *shell.Settings) {
 }
 
 // Point sets the point at which the player aims, in logical pixels, the device in use, and the thumbs on the screen. If
-// on is true, a reticle is drawn at the point during play. Call [View.Attach] first: before it Point does not keep the
+// on is true, a reticle is drawn at the point during play. Call [View.Attach] first: before Attach, Point ignores the
 // device.
 func (v *View) Point(at vec, d render.Device, on bool, thumbs [2]render.Thumb) {
 	v.pointer, v.pointing, v.thumbs = at, on, thumbs

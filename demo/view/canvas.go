@@ -45,7 +45,8 @@ func canvasOf(p render.Viewport, density float32, d render.Device) Canvas {
 	return c
 }
 
-// Canvas returns the canvas of the last frame, for use with device d.
+// Canvas returns the canvas of the last frame, for use with device d. Before the first Draw it is the canvas of a
+// window of 1280 × 720 pixels.
 func (v *View) Canvas(d render.Device) Canvas {
 	c := canvasOf(v.port, v.density, d)
 	c.free = v.free()

@@ -38,7 +38,7 @@ type Menu struct {
 	Palette  [5]render.Color // of the realm, from dark to bright
 	Time     float32         // seconds, for slow animations
 
-	// Covers reports whether an overlay lies over some of a rectangle of the canvas; nil if there is none.
+	// Covers, if not nil, reports whether an overlay lies over a part of a rectangle of the canvas.
 	Covers func(x, y, w, h float32) bool
 
 	Hint string // the coach's hint on gifts; "" if there is none

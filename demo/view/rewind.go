@@ -60,7 +60,7 @@ type timeline struct {
 	s *session.Session
 }
 
-// Span returns the ticks that are kept of a realm that is played.
+// Span returns the Range of the session's Past, or zeros while no realm is played.
 func (t timeline) Span() (first, now, last uint64) {
 	if !t.s.Playing() {
 		return 0, 0, 0
@@ -75,7 +75,7 @@ func (t timeline) Seek(tick uint64) {
 	}
 }
 
-// Memory returns the bytes of the states, and of their memory.
+// Memory returns the bytes that the states use, and the bytes reserved for them.
 func (t timeline) Memory() (used, reserved uint64) {
 	f := t.s.Past.Figures()
 	return uint64(f.Used), uint64(f.Size)

@@ -149,9 +149,10 @@ func newWith(cfg render.AtlasConfig) (*View, error) {
 	return v, nil
 }
 
-// Show sets the session to draw, and makes the overlay of its memory and the pages of the ground. The pages have space
-// for as many sectors as session.GroundRoom returns for groundBytes: pass the session's Config.GroundBytes. 0 means
-// session.GroundBytes. The pages are closed with the session's memory.
+// Show sets the session to draw, and makes the overlay of its memory and the pages of the ground. Call it once. The
+// pages have space for as many sectors as session.GroundRoom returns for groundBytes: pass the session's
+// Config.GroundBytes. 0 means session.GroundBytes. Close the Overlay before the session. The session's Close closes the
+// pages.
 func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
@@ -178,13 +179,13 @@ const (
 	reserveQuads  = 47_000 // 60,000 in all batches together
 )
 
-// Reserving reports whether the next frames will enlarge the renderer's buffers, until these have their final size. If
-// [game.Game.Passes] returns nil, as before the first realm, frames do not enlarge them, and Reserving returns false.
+// Reserving reports whether the next calls of Draw still enlarge the renderer's buffers to their final size. If
+// [game.Game.Passes] returns nil, as before the first realm, Draw does not enlarge them, and Reserving returns false.
 func (v *View) Reserving() bool { return v.reserve > 0 && v.s.Game.Passes() != nil }
 
 // Sink uploads a decoded picture to the atlas and does not keep its pixels. It replaces a picture of the same name and
-// size. If the sizes differ, Sink fails. After an error the former picture is drawn, or what stands for a picture that
-// is not loaded.
+// size. If the sizes differ, Sink fails. After an error the former picture is drawn, or the substitute of a picture
+// that is not loaded.
 func (v *View) Sink(name string, p stream.Picture) error {
 	id, err := v.atlas.ID(name)
 	if err != nil {
@@ -267,10 +268,10 @@ const (
 // Drawn reports whether Draw was called. Before the first Draw the shape of the window is unknown.
 func (v *View) Drawn() bool { return v.framed }
 
-// Draw draws the ground first, with one draw call for each page of tiles that is in sight. Then it draws three batches
-// of one draw call each: the world, the particles, and the sharp HUD without glow. Then it draws the overlay. A fourth
-// batch lies over it: a menu, unless the overlay has frozen the game, or buttons for fingers that a panel covers. The
-// batches share one buffer, because the renderer copies each of them.
+// Draw draws a frame. Call it while the session's memory frame is open; a frame may be drawn again. The ground takes a
+// draw call for each page of tiles in sight. The world, the particles and the sharp HUD take one draw call each. The
+// overlay follows. A menu is drawn over the overlay, unless the overlay has frozen the game. Buttons for fingers are
+// drawn over the overlay if a panel covers them.
 func (v *View) Draw(f *render.Frame) {
 	v.frozen = v.Overlay.Frozen()
 	v.timer.Start()
