@@ -7,8 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/compact"
 )
 
-// A Popup is a score that floats up from the place where it was won. Its text is a block of a compacting heap, because
-// texts of all lengths are allocated and freed all the time.
+// A Popup is a score that floats up from the place where it was won. [Game.EachPopup] passes its text.
 type Popup struct {
 	P    vec
 	Life float32 // seconds left

@@ -20,7 +20,7 @@ import (
 // the realm of the file's state. If the file has another Config.Enemies than the game, reading fails, and the error
 // wraps save.ErrLayout. If a tier is full, reading fails, and the error wraps memory.ErrOutOfMemory. Reading sets the
 // game's Config.Heat and Config.Seed. The run that was read has the hashes of the run that was written, unless a tier
-// was almost full: its blocks have other addresses, so an allocation may fail in only one of the two runs.
+// was almost full. Its blocks have other addresses, so an allocation may then fail in only one of the two runs.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),

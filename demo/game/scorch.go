@@ -117,8 +117,8 @@ func (s *scorches) hash(h *engine.Hasher) {
 }
 
 // Scorched returns the heat of the ground of the sector in column x and row y, row by row, from 0 to 255. If the sector
-// has no block or lies outside of the realm, it returns nil. A sector that is cold, or more than two sectors from the
-// player, soon loses its block. The array is valid until the next tick, the load of a state or [Game.End].
+// has no block or lies outside of the realm, Scorched returns nil. A sector that is cold, or more than two sectors from
+// the player, soon loses its block. The array is valid until the next tick, the load of a state or [Game.End].
 func (g *Game) Scorched(x, y int) *[scorchBytes]uint8 {
 	if uint(x) >= realm.Sectors || uint(y) >= realm.Sectors {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Seal keeps the heart of a realm closed. Shots, sparks, mines and the beam damage it, and also the player who stays
-// on it. Guards defend it.
+// A Seal keeps the heart of a realm closed. In the phase Fighting, shots, sparks, mines and the beam damage it, and
+// also the player who stays on it. Guards defend it.
 type Seal struct {
 	P      vec
 	HP     int16

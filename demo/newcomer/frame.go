@@ -45,7 +45,7 @@ type Triangle struct {
 	Batch   int
 }
 
-// Hands are the player's input: the controls that it holds, by the names that the screen uses, the position of the
+// Hands are the player's input: the controls that the player holds, by the names on the screen, the position of the
 // mouse in pixels, and a click.
 type Hands struct {
 	Held  []string

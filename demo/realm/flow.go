@@ -39,9 +39,9 @@ type Hunt interface {
 
 // A Flow computes fields (see [Field]) on a goroutine of its own, which owns a worker of the manager. A field that is
 // requested at tick t is used at tick t+Ahead exactly. If necessary Update waits for the worker, so that nothing
-// depends on the worker's speed. Blocks are freed through inboxes in both directions. The game allocates the buffers of
-// a search, and the worker frees them after the search. The worker allocates the blocks of a field, its tiles. The game
-// frees them when a newer field replaces the field.
+// depends on the worker's speed. The game allocates the buffers of a search, and the worker frees them after the
+// search. The worker allocates the blocks of a field, its tiles. The game frees them when a newer field replaces the
+// field.
 //
 //	game:    Tag.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
 //	         | <--- NewFreer ------- buffers         tiles --- inbox ---> worker
@@ -137,8 +137,9 @@ func (r *Realm) Node(p vec) int32 {
 
 // Update puts the fields that were requested [Ahead] ticks ago into use, and waits for them if necessary. Call it once
 // a tick, with the ticks in order and from 1. Each tick Update looks at one lane, in turn. It requests a new field if
-// the lane has none, if h.Goal returns another node than the goal of the field, or if [Refresh] ticks have passed since
-// the last request. A lane has at most one request in flight. Update returns the number of requests, 0 or 1.
+// the lane has none, or if h.Goal returns another node than the goal of the field. It also does so if [Refresh] ticks
+// have passed since the last request. A lane has at most one request in flight. Update returns the number of requests,
+// 0 or 1.
 //
 // If there is no memory for a search or a field, that lane keeps its field. The error then wraps the error of the
 // allocator, such as memory.ErrOutOfMemory. The other lanes are updated all the same.

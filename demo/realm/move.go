@@ -107,8 +107,8 @@ func clamp(v, lo, hi float32) float32 {
 // Slide keeps a disc that has moved to *p with velocity *v out of the walls. It pushes the disc out by up to CellSize,
 // and reflects the part of *v that points into the wall. This part keeps the share `bounce` of its speed. If from,
 // where the disc was before, is not in a wall, *p is not in one afterwards, at any speed. The rim of the disc may still
-// be in a wall, and a step may jump over a thinner wall. If pushing fails, *p becomes from, and all of *v is reflected.
-// Slide reports whether the disc touched a wall.
+// be in a wall, and a step may jump over a wall that is thinner than the step. If pushing fails, *p becomes from, and
+// all of *v is reflected. Slide reports whether the disc touched a wall.
 func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 	if !r.Near(*p, radius) {
 		return false

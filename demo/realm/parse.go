@@ -27,7 +27,7 @@ const (
 )
 
 // A FileError describes a mistake in a realm's file. File is the file's name, or "" if it is unknown. Place is the
-// position of the mistake in the file. Problem is what is wrong and what is allowed.
+// position of the mistake in the file. Problem describes the mistake and the allowed values.
 type FileError struct{ File, Place, Problem string }
 
 func (e *FileError) Error() string {

@@ -38,7 +38,7 @@ type Config struct {
 	// player presses game.AnyKey: see [Session.Frame].
 	Autopilot, Attract bool
 	// Sink receives the pictures of manifests, under their ids there. The pixels are valid during the call. If Sink
-	// returns stream.ErrMore, it is called again with the picture in a later frame. Any other error makes the picture
+	// returns stream.ErrMore, Sink is called again with the picture in a later frame. Any other error makes the picture
 	// fail. If Sink is nil, the pictures are loaded and dropped.
 	Sink func(id string, p stream.Picture) error
 	// Log, if not nil, is called on the game goroutine with an error for each file that cannot be used, and for leaks
@@ -74,14 +74,15 @@ type Config struct {
 	// Stop, if not nil, is called at the beginning of each Frame, also while a realm loads. An error ends the run.
 	Stop func() error
 	// Ready, if not nil, reports whether the caller has allocated everything that it keeps during a realm. During the
-	// fade into a realm the collector runs once. It waits until Ready returns true, for at most 120 frames.
+	// fade into a realm the memory of loading is freed, once Ready returns true, or after 120 frames. The collector
+	// then runs, unless Store is StoreGoHeap.
 	Ready func() bool
 }
 
 // A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. Each frame
 // is one memory frame of the manager, and at most one tick of the game. The simulation does not depend on the time at
-// which a file is loaded. A Session belongs to one goroutine. After Close, only the methods that return peaks and times
-// may be called, and Close.
+// which a file is loaded. A Session belongs to one goroutine. After Close, call only Close and the methods that return
+// peaks and times.
 type Session struct {
 	Mem     *tiers.Manager
 	Game    *game.Game

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/strictjson"
 )
 
-// A Run is a game in the table of best runs. A game that was rewound counts as any other, and the table marks it.
+// A Run is a game in the table of best runs. A game that was rewound counts like any other, and the table marks it.
 type Run struct {
 	Score int64  `json:"score"`
 	Realm string `json:"realm"` // the last realm that was reached

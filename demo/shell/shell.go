@@ -90,7 +90,7 @@ type Config struct {
 	Store    Store    // nil: nothing is kept
 	Bindings Bindings // nil: there is no menu for keys
 	// Log, if not nil, is called with a line for each file that cannot be read. It is also called for the first save
-	// that fails, and for the first that a power cut may undo.
+	// that fails, and for the first save that a power cut may undo.
 	Log     func(string)
 	NoQuit  bool // the title has no QUIT, as in a browser
 	Playing bool // begin with the game instead of the title
@@ -202,7 +202,8 @@ func (s *Shell) behind() Screen {
 // Attract reports whether the game plays itself: behind the title, and behind screens that were opened from the title.
 func (s *Shell) Attract() bool { return s.screen == Title || s.Running() && s.screen != Playing }
 
-// Items returns the items of this screen. They are valid until the next call that may change a screen, such as Step.
+// Items returns the items of this screen. They are valid until the next call that changes the Shell, such as Step or
+// Place.
 func (s *Shell) Items() []Item { return s.items }
 
 // Page returns the page of Keys or Legend, from 0.

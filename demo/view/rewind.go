@@ -68,7 +68,7 @@ func (t timeline) Span() (first, now, last uint64) {
 	return t.s.Past.Range()
 }
 
-// Seek goes to a tick.
+// Seek calls the session's Seek. View.Failed returns the error.
 func (t timeline) Seek(tick uint64) {
 	if t.v.failed = t.s.Seek(tick); t.v.failed == nil {
 		t.v.Rewound()
