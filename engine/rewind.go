@@ -36,7 +36,7 @@ type RewindConfig[T any] struct {
 // game goroutine.
 //
 // If the game itself calls Load or Read of the Set, for example in a quick load, the Rewind forgets all states and
-// inputs: they do not belong to the new state. The number of the present tick stays. Call Begin to change it.
+// inputs. The number of the present tick stays. Call Begin to change it.
 //
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep

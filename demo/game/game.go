@@ -251,8 +251,8 @@ func (g *Game) Restart() {
 }
 
 // Reseed restarts the random numbers with a seed. Call Reseed after [Game.Restart]. The next run is then played as by a
-// new game with this seed, but with other hashes: Ticks and the other counts of all runs continue, and particles keep
-// the seed that was passed to New.
+// new game with this seed. Its hashes differ: Ticks and the other counts of all runs continue. Particles keep the seed
+// that was passed to New.
 func (g *Game) Reseed(seed uint64) {
 	g.cfg.Seed = seed
 	g.rng = engine.NewRand(seed, 1)
