@@ -23,14 +23,15 @@ import (
 // [layout.Migration].
 type Migration = layout.Migration
 
-// An OldValue is a component as a file has it. It is valid during the call that receives it.
+// An OldValue is the value of a component in a file. It is valid until the function of Migration.Convert that received
+// it returns.
 type OldValue = layout.OldValue
 
 // ReadBinary loads the output of [World.WriteBinary] into a world without entities. Index and generation of each entity
 // come from the file. So each Entity, also an Entity in a component, names the same entity as in the world that was
-// written. All component types of the file that m does not drop must be registered, in any order. Their names must be
-// the same, unless m renames them. m also declares other changes of the types, and may be nil. ReadBinary reads one
-// byte beyond the file, so nothing may follow the file in the reader.
+// written. m declares how component types have changed, and may be nil. All component types of the file must be
+// registered under their names in the file, in any order. Exceptions are types that m renames or drops. Nothing may
+// follow the file in the reader: ReadBinary reads one byte beyond it, and fails if there is one.
 //
 // For a replay: if w has the Config of the written world and its types in the same order, and no type has changed, both
 // worlds have the same [World.Hash]. Further operations on both worlds then have the same results, Entity by Entity.
@@ -43,9 +44,11 @@ type OldValue = layout.OldValue
 //   - a value cannot be converted, because of its kind or because an integer does not fit;
 //   - a bool is neither 0 nor 1, or a component contains an Entity that no world ever had: see [World.RowCheck];
 //   - an entity occurs twice or is above Config.MaxEntities, a slot is missing, or a target is stale: see ReadJSON;
-//   - m names a component or a field that the program lacks, or gives two the same name: the error wraps
+//   - Renamed of m maps a name of the file to a name that the program lacks, or gives two types or fields one name: the
+//     error wraps [layout.ErrMigration];
+//   - Convert of m names a component that is not registered, or one of [World.RegisterSize]: the error wraps
 //     [layout.ErrMigration];
-//   - m drops a relation, or converts a component of [World.RegisterSize]: the error wraps [layout.ErrMigration];
+//   - Dropped of m names a relation: the error wraps [layout.ErrMigration];
 //   - a function of m, the reader, the allocator or Config.Pages fails.
 //
 // Cost: that of copying the columns. ReadBinary reads the whole file into the Go heap first. A forged length in the

@@ -9,20 +9,23 @@ import (
 )
 
 // Commands collects structural changes, also while the world is locked. Apply executes the commands in the order in
-// which they were given. Spawn of [World.Commands] creates its entity at once, and [Map1.Spawn] also gives the commands
-// that add its components. Buffers are reused, those of World.Commands until [World.Shrink]. So after warming up,
-// neither commands nor Apply allocate in the Go heap, except for new archetypes and for columns of types with pointers.
+// which they were given. Only Spawn of [World.Commands] has an effect before Apply: it creates its entity at once. If
+// the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
+// enemy.
 //
-// If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
-// enemy. Consecutive additions, removals and changes of targets for one entity are one step, with its Spawn if that
-// comes directly before them. If a step has a Spawn and an [AddRelation] with a stale target, Apply skips the whole
-// step and removes the entity. If the two are in different steps, the entity stays without the relation.
+// Apply works in steps. A step is a sequence of additions, removals and changes of targets for one entity, without
+// other commands in between. A Spawn directly before them belongs to the step, as in the commands that [Map1.Spawn]
+// gives. If a step has a Spawn and an [AddRelation] with a stale target, Apply skips the whole step and removes the
+// entity. If the two are in different steps, the entity stays without the relation.
 //
-// The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
-// all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
+// The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases all
+// methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
 //
-// In a parallel run use the buffer of [Task.Commands]. Outside of a body, all methods of this buffer except
-// Skipped, and functions such as AddTo, panic with a [*memory.Misuse]. Its Apply and Discard always panic.
+// In a parallel run use the buffer of [Task.Commands]. Outside of a body, all methods of this buffer except Skipped,
+// and functions such as AddTo, panic with a [*memory.Misuse]. Its Apply and Discard always panic.
+//
+// In steady state, commands and Apply allocate in the Go heap only for new archetypes, and for columns of types with
+// pointers. [World.Shrink] frees the buffers of World.Commands.
 type Commands struct {
 	// Invariants, verified in this order by check:
 	//
@@ -117,11 +120,11 @@ func (cmd *Commands) Len() int {
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
-// while queries are open and in observers. Only a filter of [NewFilterOf] without IDs can match an entity without
-// components. Errors are those of World.NewEntity. On error Spawn returns the zero Entity, and no entity was created.
-// Apply reports the creation to observers: see [World.OnCreate]. Spawn panics with a [*memory.Misuse] in a closed
-// world, in a parallel run, and while the world calls its allocator or Config.Pages. It also panics during WriteJSON,
-// ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
+// while queries are open, while a batch is filled, and in observers. Only a filter of [NewFilterOf] without IDs can
+// match an entity without components. Errors are those of World.NewEntity. On error Spawn returns the zero Entity, and
+// no entity was created. Apply reports the creation to observers: see [World.OnCreate]. Spawn panics with a
+// [*memory.Misuse] in a closed world, in a parallel run, and while the world calls its allocator or Config.Pages. It
+// also panics during WriteJSON, ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -163,8 +166,9 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 
 // AddRelation adds the relation with value v and a target to e at the next Apply. If e has the relation at Apply, the
 // command changes its value and its target. If e or the target is stale at Apply, the command is skipped. If the target
-// is stale and the step has the Spawn of e, the whole step is skipped: see [Commands]. AddRelation panics with a
-// [*memory.Misuse] if r belongs to another world, or when cmd accepts no commands, as [Commands] describes.
+// is stale and the step has the Spawn of e, the whole step is skipped: see [Commands]. If e would get a fifth relation,
+// Apply panics. AddRelation panics with a [*memory.Misuse] if r belongs to another world, or when cmd accepts no
+// commands, as [Commands] describes.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
 	add(cmd, r.comp, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
@@ -422,10 +426,10 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. For these entities, OnCreate and
-// OnRemove of the world do not call their functions, but OnRemove of their components does. Commands that observers
-// give during Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if
-// these are the commands of a [Task].
+// Discard drops all waiting commands and destroys the entities of their Spawns. OnRemove of the components reports
+// these entities; OnCreate and OnRemove of the world do not. Commands that observers give during Discard wait for the
+// next Apply. If an observer panics, all commands still wait. Discard panics with a [*memory.Misuse] if the world is
+// locked or if these are the commands of a [Task].
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")

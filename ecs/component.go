@@ -59,8 +59,8 @@ type registry struct {
 	companions mask
 }
 
-// A Component gives access to one component type of one world. It is two words: create it once with
-// [Register] and copy it freely. The zero Component is not usable: its methods panic.
+// A Component gives access to one component type of one world. Create it once with [Register] and copy it freely: its
+// size is two words. The zero Component is not usable: its methods panic.
 type Component[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T // no Component of another type converts to this one
@@ -76,8 +76,8 @@ type Component[T any] struct {
 // interfaces count as pointers. [World.Column] reports in Pointerful whether a type has pointers.
 //
 // The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if T has more than Config.ChunkBytes - 24 bytes. This
-// bound also applies to types with pointers. Register panics with a [*memory.Misuse] if w is nil. If T is new to w, it
-// also panics in a parallel run.
+// bound also applies to types with pointers. Register panics with a [*memory.Misuse] if w is nil. If T is new to w,
+// Register also panics in a parallel run.
 func Register[T any](w *World) (Component[T], error) {
 	c, err := register[T](w)
 	if err != nil {

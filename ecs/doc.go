@@ -86,8 +86,9 @@
 // copy. Archetypes and column addresses are in the Go heap, with one pointer per chunk, or per 2048 rows of
 // a larger one. So a garbage collection scans almost nothing, whatever the number of entities.
 //
-// The address of a component is valid until its entity gains or loses a component or changes a
-// target, or until any entity leaves the archetype. Creating entities never moves a row.
+// The address of a component is valid until its entity gains or loses a component or changes a target, or until any
+// entity leaves the archetype. After a load of a state, or after the world or its allocator is closed, no address is
+// valid. Creating entities never moves a row.
 //
 // # Relations
 //

@@ -9,8 +9,8 @@ import (
 )
 
 // An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in components, compared,
-// copied and sent anywhere. When the entity is removed, the Entity becomes stale: look-ups in its world return false.
-// They never panic. They never find another entity, unless the world has loaded a state since: [World.ReadJSON],
+// copied and sent anywhere. When the entity is removed, the Entity becomes stale: look-ups in its world return false,
+// and never panic. A stale Entity names no other entity until the world loads a state. [World.ReadJSON],
 // [World.ReadBinary] and [World.SaveState] restore slots and generations. After loading, each Entity in a component
 // names the same entity as in the state that was saved.
 //
@@ -27,10 +27,9 @@ type Entity struct {
 // MakeEntity returns the Entity with an index and a generation, for saved games and replays. If index is 0 or
 // generation is even, MakeEntity returns the zero Entity. It does not check whether the Entity is alive in any world.
 //
-// Bytes from elsewhere may contain an Entity with an even generation, which no world created. A look-up of it may
-// succeed although no entity is alive. If a component contains one, ReadJSON and ReadBinary return an error. If any
-// value of a file contains one, a save.Set with a world returns an error. If you read an Entity from bytes in another
-// way, pass it through MakeEntity(e.Index(), e.Generation()).
+// If you read an Entity from bytes, pass it through MakeEntity(e.Index(), e.Generation()). The bytes may contain an
+// even generation, which no world creates: a look-up may then succeed although no entity is alive. ReadJSON, ReadBinary
+// and a save.Set with a world check this themselves, and return an error.
 func MakeEntity(index, generation uint32) Entity {
 	if index == 0 || generation&1 == 0 {
 		return Entity{}
@@ -39,7 +38,7 @@ func MakeEntity(index, generation uint32) Entity {
 }
 
 // Index returns the slot number. It is from 1 to Config.MaxEntities in an Entity that was ever valid, and 0 in the zero
-// Entity. Spawn of a [Task]'s commands returns a placeholder that is never valid: its index is at least 1<<31.
+// Entity. It is at least 1<<31 in a placeholder, which Spawn of [Task.Commands] returns and which is never valid.
 func (e Entity) Index() uint32 { return e.index }
 
 // Generation returns the generation of the slot. The generation is odd in every Entity that was ever valid, and 0 in

@@ -12,12 +12,11 @@ import (
 // in a value and for each Entity that is the key of a map. The zero Entity is "0:0". MarshalText does not
 // check whether the entity is alive.
 //
-// MarshalText returns an error if the index is 1<<31 or more, as in an Entity from Spawn of a [Task]'s commands: such
-// an Entity names no entity, even after Apply. It also returns an error if the index is 0 or the generation is even,
-// except for the zero Entity.
+// MarshalText returns an error for a placeholder of [Task.Commands], whose index is 1<<31 or more. A placeholder names
+// no entity, even after Apply. It also returns an error if the index is 0 or the generation is even, except for the
+// zero Entity.
 //
-// A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field
-// instead.
+// A struct that embeds an Entity promotes this method, so encoding/json writes only the Entity. Name the field instead.
 func (e Entity) MarshalText() ([]byte, error) {
 	if (e.gen&1 == 0 || e.index == 0) && !e.IsZero() {
 		return nil, fmt.Errorf("ecs: entity %v never was: slots begin at 1, and generations are odd", e)

@@ -7,12 +7,12 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Events is a double-buffered queue of pointer-free values. Send appends to one buffer. Read returns the other
-// buffer, with the events that were sent between the last two calls of Swap. With one Swap per tick, each event is
-// readable for one tick, by all systems in any order.
+// Events is a double-buffered queue of pointer-free values. Send appends to one buffer, and Read returns the other one.
+// Swap exchanges the buffers: events that were sent since the previous Swap become readable. With one Swap per tick,
+// each event is readable for one tick, by all systems in any order.
 //
-// The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one
-// goroutine at a time and must not be copied.
+// The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one goroutine at a time
+// and must not be copied.
 //
 // The events are state of the game: add the queue to the save.Set of the world. Otherwise a load of an earlier state
 // leaves the present events in the queue.
@@ -34,15 +34,14 @@ type Events[T any] struct {
 // maxEvents keeps the number of events in both buffers below the limit of a 32-bit int.
 const maxEvents = 1<<30 - 1
 
-// NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap. NewEvents
-// allocates both buffers from mem in one block; mem must not be nil. Close frees the block. If mem has a Watch
-// method, as described at page.Watched, the queue closes itself when mem is closed. Without Watch, close the queue
-// before mem.
+// NewEvents creates a queue. Between two calls of Swap, capacity events fit. NewEvents allocates both buffers from mem
+// in one block; mem must not be nil. Close frees the block. If mem has a Watch method, as described at page.Watched,
+// the queue closes itself when mem is closed. Without Watch, close the queue before mem.
 //
-// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the error wraps
-// a [*memory.PointerError]. If the size in bytes overflows, the error wraps [memory.ErrTooLarge]. If mem fails, the
-// error wraps the error of mem. If Watch of mem returns nil, because mem was closed, the error wraps
-// [memory.ErrClosed]. On error nothing is allocated.
+// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the error wraps a
+// [*memory.PointerError]. If the size in bytes overflows, the error wraps [memory.ErrTooLarge]. If mem fails, the error
+// wraps the error of mem. If Watch of mem returns nil, because mem was closed, the error wraps [memory.ErrClosed]. On
+// error nothing is allocated.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
 		return nil, fmt.Errorf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
@@ -71,9 +70,9 @@ func (q *Events[T]) Send(v T) bool {
 	return true
 }
 
-// Read returns the events that were sent between the last two calls of Swap, in order. Events that Clear discarded
-// are not among them, and after Close there are none. The slice is valid until the next Swap or Close, or until the
-// allocator is closed.
+// Read returns the events that the last Swap made readable, in the order of Send. After Clear and after Close there are
+// none. The slice is valid until the next Swap or Close, until a state of the queue is loaded, or until the allocator
+// is closed.
 func (q *Events[T]) Read() []T {
 	r := q.write&1 ^ 1
 	return q.buf[r][:q.n[r]]

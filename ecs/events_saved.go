@@ -10,8 +10,9 @@ import (
 )
 
 // SaveState saves the readable and the pending events, and Dropped. Loading replaces them: a slice that Read returned
-// before is no longer valid. The allocator of the queue may be in the same Set, but need not. If T has a container, the
-// allocator of its elements must be an earlier part, and not only as save.Metadata: see save.Coder.Elements.
+// before is no longer valid. The allocator of the queue may be in the same Set, but need not. If T contains a type of
+// package container, the allocator of its elements must be an earlier part, and not only as save.Metadata: see
+// save.Coder.Elements.
 //
 // With another capacity the error of loading wraps save.ErrLayout. For a file the capacity may differ if the events
 // fit. If the queue is closed, saving and loading fail with an error that wraps memory.ErrClosed.
@@ -59,9 +60,9 @@ func (q *Events[T]) CanWrite() error {
 // RowType returns the type T, for package save: see save.Portable.
 func (q *Events[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
-// Hash mixes the readable and the pending events into h, in order, and returns the result. Padding and blank fields of
-// T are not included, nor is Dropped. As in [World.Hash] all NaNs count as equal. Two queues have the same Hash for the
-// same h if the same events are readable and pending, in the same order. Hash allocates nothing.
+// Hash mixes the readable and the pending events into h, in order, and returns the result. For the same h, two queues
+// have the same Hash if the same events are readable and pending, in the same order. Dropped, padding and blank fields
+// of T do not count. As in [World.Hash] all NaNs count as equal. Hash allocates nothing.
 func (q *Events[T]) Hash(h uint64) uint64 {
 	for _, events := range [...][]T{q.Read(), q.buf[q.write&1][:q.n[q.write&1]]} {
 		h = mix(h, uint64(len(events)))

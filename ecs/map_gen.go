@@ -5,15 +5,15 @@ package ecs
 import "unsafe"
 
 // A Map1 is a mapper for one component. It creates entities with the component, and adds the component to entities or
-// removes it. If the component is a relation, set its target with To first. Create a mapper once per system. It belongs
-// to its world and to the goroutine of the world. Methods that create or change entities, except Spawn, panic with a
-// [*memory.Misuse] if the world is locked.
+// removes it. If the component is a relation, set its target with To first. Only [NewMap1] makes a Map1 that can be
+// used. Create a mapper once per system. It belongs to its world and to the goroutine of the world. Methods that create
+// or change entities, except Spawn, panic with a [*memory.Misuse] if the world is locked.
 type Map1[A any] struct {
 	setting[*Map1[A]]
 }
 
-// NewMap1 returns a mapper and registers the types that are new to w. It panics with a [*memory.Misuse] if [Register]
-// would fail or panic.
+// NewMap1 returns a mapper and registers the types that are new to w, as components without a target. Register
+// relations before: see [RegisterRelation]. NewMap1 panics with a [*memory.Misuse] if [Register] would fail or panic.
 func NewMap1[A any](w *World) *Map1[A] {
 	m := new(Map1[A])
 	m.mapper.init(w, mustRegister[A](w, "NewMap1"))
@@ -36,10 +36,10 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 
 // Spawn creates an entity by commands, also while the world is locked. It gives cmd a [Commands.Spawn] and for each
 // component an [AddTo], or an [AddRelation] with the target of the mapper. Apply executes them as one step (see
-// [Commands]): one move, and then OnCreate. Bodies of a parallel run may share the mapper for Spawn, with their
-// [Task.Commands]. If a target is stale now, the error wraps [ErrStale]. Other errors and panics are those of
-// Commands.Spawn. Spawn also panics with a [*memory.Misuse] if cmd belongs to another world, or if a relation of the
-// mapper has no target.
+// [Commands]): it moves the row once, and then reports the creation to observers. Bodies of a parallel run may share
+// the mapper for Spawn, with their [Task.Commands]. If a target is stale now, the error wraps [ErrStale]. Other errors
+// and panics are those of Commands.Spawn. On error no command is given. Spawn also panics if cmd belongs to another
+// world, or if a relation of the mapper has no target.
 func (m *Map1[A]) Spawn(cmd *Commands, a A) (Entity, error) {
 	s := m.mapper.spawnBy(cmd)
 	give(&s, a)
@@ -106,20 +106,21 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 	return set1(m, "Add", entity, false, a)
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites the components and
-// targets that an entity has. AddAll first overwrites the values of entities that need not move to another archetype.
-// It then moves the other entities, archetype by archetype. It returns the number of entities that s matches.
+// AddAll adds the components with these values to each entity that s matches. If an entity has some of them, AddAll
+// overwrites their values and targets. AddAll returns the number of entities that s matches. It first overwrites the
+// values of entities that need not move to another archetype. It then moves the other entities, archetype by archetype.
 //
-// Errors are those of Add. On error AddAll returns the number of entities changed before. The archetype that failed
-// and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s
+// Errors are those of Add. On error AddAll returns the number of entities changed before. The archetype that failed and
+// those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s
 // belongs to another world or has a ChangedSince, or if a relation of the mapper has no target. It also panics if an
 // entity would get a fifth relation; entities that need not move may then have the new values.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return setAll1(m, "AddAll", s, false, a)
 }
 
-// Exchange adds the components to an entity as Add does. In the same move it removes the components that were passed
-// to Removes. It ignores those that the entity does not have. Errors and panics are those of Add.
+// Exchange adds the components of the mapper to an entity, and removes the components that were passed to Removes, in
+// one move. Components to remove that the entity does not have are ignored. Otherwise Exchange does the same as
+// [Map1.Add], with the same errors and panics.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return set1(m, "Exchange", entity, true, a)
 }

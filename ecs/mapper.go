@@ -49,18 +49,18 @@ func (m *mapper) init(w *World, ids ...ID) {
 // each type of each Map.
 type setting[Map any] struct{ mapper mapper }
 
-// To sets the target of the relation with this ID for all later operations of the mapper. The target
-// replaces an earlier target of the relation. To returns m. It panics with a [*memory.Misuse] if the ID is
-// not a relation that m adds, or if m has targets of four other relations. It also panics in a parallel run
-// and in a closed world.
+// To sets the target of the relation with this ID for all later operations of the mapper. The target replaces an
+// earlier target of the relation. To does not check that the target is alive: the operations do. To returns m. It
+// panics with a [*memory.Misuse] if the ID is not a relation that m adds, or if m has targets of four other relations.
+// It also panics in a parallel run and in a closed world.
 func (m *setting[Map]) To(id ID, target Entity) Map {
 	m.mapper.setTarget(id, target)
 	return *(*Map)(unsafe.Pointer(&m))
 }
 
-// Removes sets the components that all later calls of Exchange and ExchangeAll remove. It replaces the
-// components of an earlier Removes, and returns m. It panics with a [*memory.Misuse] if m adds one of
-// the components, if an ID is passed twice, or if the world does not have an ID.
+// Removes sets the components that all later calls of Exchange and ExchangeAll remove. The components replace those of
+// an earlier Removes; without IDs none are removed. Removes returns m. It panics with a [*memory.Misuse] if m adds one
+// of the components, if an ID is passed twice, or if the world does not have an ID.
 func (m *setting[Map]) Removes(ids ...ID) Map {
 	m.mapper.removes(ids)
 	return *(*Map)(unsafe.Pointer(&m))

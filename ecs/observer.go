@@ -55,11 +55,11 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // up the memory by spawning entities: then the change fails after its removals were reported. Loading a file by a
 // save.Set reports the removal of the present entities before it needs memory.
 //
-// If an observer panics, the caller of the change gets the panic, and later observers are not called. A reported
-// creation, addition or write has happened. A reported removal does not happen. A batch that removes leaves this
-// archetype and all later ones unchanged, and Reset removes nothing. RemoveTree and Discard keep the reported entity
-// and all entities that were still to be removed. After the panic the world is no longer locked, except by queries
-// that the observer left open. Check returns nil.
+// If an observer panics, the caller of the change gets the panic, and later observers are not called. [runtime.Goexit]
+// in an observer has the same effects, but ends the goroutine. A reported creation, addition or write has happened. A
+// reported removal does not happen. A batch that removes leaves this archetype and all later ones unchanged, and Reset
+// removes nothing. RemoveTree and Discard keep the reported entity and all entities that were still to be removed.
+// After the panic the world is no longer locked, except by queries that the observer left open. Check returns nil.
 //
 // If an observer closes the allocator, the world closes itself: see [World]. If the call that reported the event has an
 // error result, it returns an error that wraps [memory.ErrClosed], even if its change happened before the event. Of the
@@ -127,8 +127,8 @@ func (w *World) OnRemove(f func(e Entity)) *Observer {
 // OnLoad calls f each time that all entities were replaced: after [World.ReadJSON], [World.ReadBinary], and loading by
 // a save.Set, from memory or from a file. Use it to rebuild what observers keep outside of the world. f is called once
 // for each load, after the observers of the entities. If a load fails before it has changed the world, f is not called.
-// If save.Set.Read fails after it has loaded the world, f was called. When Read then restores the former state, it is
-// called again. Parts of a save.Set that come after the world are not loaded yet.
+// If save.Set.Read fails after it has loaded the world, f was called. f is called again when Read restores the former
+// state. Parts of a save.Set that come after the world are not loaded yet.
 //
 // Several functions are called in order of registration. As in every [Observer], the world is locked during the call. f
 // may use queries and read components. It should neither write to the world nor give commands: the state would then
@@ -138,15 +138,15 @@ func (w *World) OnLoad(f func()) *Observer {
 	return w.observe("OnLoad", f == nil, &Observer{kind: loadEvent, call: func(Entity, unsafe.Pointer) { f() }})
 }
 
-// OnAdd calls f for each entity that gained the component, also by its creation. [Observer.Stop] of the result ends the
-// calls. v points to the value and is valid during the call of f. OnAdd panics if f is nil, and in the other cases of
-// [World.OnCreate].
+// OnAdd calls f for each entity that gained the component, also for an entity that was created with it. v points to the
+// value and is valid during the call of f. [Observer.Stop] of the result ends the calls. OnAdd panics if f is nil, and
+// in the other cases of [World.OnCreate].
 func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
 
 // OnRemove calls f for each entity that is about to lose the component. Removing the entity and Reset count, Close does
-// not. [Observer.Stop] of the result ends the calls. v points to the value and is valid during the call of f. OnRemove
+// not. v points to the value and is valid during the call of f. [Observer.Stop] of the result ends the calls. OnRemove
 // panics if f is nil, and in the other cases of [World.OnCreate].
 func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
@@ -154,8 +154,8 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 
 // OnSet calls f each time a method has overwritten the component of an entity. Examples are Set, and Add if the entity
 // has the component already. If T is a relation, setting its target counts, too, even to the same target. Writes
-// through pointers are not reported. [Observer.Stop] of the result ends the calls. v points to the new value and is
-// valid during the call of f. OnSet panics if f is nil, and in the other cases of [World.OnCreate].
+// through pointers are not reported. v points to the new value and is valid during the call of f. [Observer.Stop] of
+// the result ends the calls. OnSet panics if f is nil, and in the other cases of [World.OnCreate].
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

@@ -57,7 +57,7 @@ func (t *Task) Index() int {
 
 // Scratch returns the worker's arena. All batches that a worker runs share the arena, and one worker may run all
 // batches of a run. Set WorkersConfig.Scratch large enough for all batches, or let each batch rewind the arena to a
-// Mark.
+// Mark. If the arena is full, its Alloc returns an error that wraps memory.ErrOutOfMemory.
 //
 // The arena is reset when the next run of the workers begins. Until then the caller of Parallel may read the data in
 // it, unless the Workers are closed or the source of WorkersConfig.Pages ends.
@@ -348,9 +348,9 @@ type Results[R any] struct {
 	values []R
 }
 
-// Prepare sets the results to one zero value for each batch of s. Call Prepare before the run. It reuses
-// the memory of earlier calls, and allocates in the Go heap only if s has more batches than the filter of
-// any earlier call. In a parallel run Prepare panics with a [*memory.Misuse].
+// Prepare sets the results to one zero value for each batch of s. Call Prepare before each run. It reuses the memory of
+// earlier calls, and allocates in the Go heap only if s has more batches than there were in every earlier call. In a
+// parallel run Prepare panics with a [*memory.Misuse].
 func (r *Results[R]) Prepare(s Selection) {
 	n := s.selection().batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]

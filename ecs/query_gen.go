@@ -20,8 +20,9 @@ type Filter1[A any] struct {
 	narrowing[*Filter1[A]]
 }
 
-// NewFilter1 returns a filter and registers the types that are new to w. It panics with a [*memory.Misuse] if
-// [Register] would fail or panic.
+// NewFilter1 returns a filter and registers the types that are new to w, as components without a target. Register
+// relations before: see [RegisterRelation]. NewFilter1 panics with a [*memory.Misuse] if [Register] would fail or
+// panic.
 func NewFilter1[A any](w *World) *Filter1[A] {
 	f := new(Filter1[A])
 	f.filter.init(w, mustRegister[A](w, "NewFilter1"))

@@ -150,12 +150,12 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 	return target, true
 }
 
-// Each ranges over the entities whose target is this one, in the order of a filter with To. If the target is stale,
-// Each yields nothing. Loops over Each can be nested to any depth, for a walk through a tree: the body may range over
-// Each of the entity that it got. The loop does not lock the world, and may be left in any way, also by a panic. If the
-// body calls a method for structural changes, even without effect, the next step of the loop panics with a
-// [*memory.Misuse]. The next step also panics if the world has closed itself. In a parallel run the loop panics when it
-// begins.
+// Each ranges over the entities that have the relation with this target, in the order of a filter with To. If the
+// target is stale, Each yields nothing. Loops over Each can be nested to any depth, for a walk through a tree: the body
+// may range over Each of the entity that it got. The loop does not lock the world, and may be left in any way, also by
+// a panic. If the body calls a method for structural changes, even without effect, the next step of the loop panics
+// with a [*memory.Misuse]. The next step also panics if the world has closed itself. In a parallel run the loop panics
+// when it begins.
 //
 // Cost: a look-up, and a visit to each table of the target (see [Relation]). The world keeps one filter for each depth of
 // nesting until [World.Shrink], so that loops do not allocate in steady state.

@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanSave returns an error if the world cannot be saved. If a registered component contains Go pointers, the error
-// wraps a *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A save.Set
-// calls CanSave.
+// CanSave returns nil if the world can be a part of a save.Set. If a registered component contains Go pointers, the
+// error wraps a *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A
+// save.Set calls CanSave.
 func (w *World) CanSave() error {
 	for _, c := range w.store.comps {
 		if c.pointerful {
@@ -35,9 +35,9 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 //
 // Before the world, add its allocator to the Set with [save.Metadata]. The metadata is enough, because the world saves
 // its rows itself. If the world has a chunk and the Set lacks the allocator, saving to a slot of save.Set.NewSlot and
-// loading fail. The error wraps memory.ErrConfig. If a registered component has a container, add the allocator of its
-// elements with its contents: with metadata alone, the error is the same. A Set for files is another one: it must
-// contain the world and not its allocator.
+// loading fail. The error wraps memory.ErrConfig. If a registered component contains a type of package container, add
+// the allocator of its elements with its contents: with metadata alone, the error is the same. For files use another
+// Set, with the world and without its allocator.
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
 // blocks wait to be freed after a panic. Loading from memory stops loops over All and Chunks, as a structural change

@@ -104,13 +104,13 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 }
 
 // Shrink frees memory that the world keeps for later entities: all chunks without rows, the list of entities of
-// [Relation.RemoveTree], and the filters of [Relation.Each]. If at least half of the world's chunk numbers (see
-// [ErrLimit]) lie above the highest one in use, Shrink frees them. If no commands wait, it also frees the buffers of
-// World.Commands. Shrink returns the bytes of the freed chunks. The allocator may keep them until it is trimmed.
+// [Relation.RemoveTree], and the filters of [Relation.Each]. It also frees the chunk numbers (see [ErrLimit]) above the
+// highest one in use, if these are at least half of all. If no commands wait, it also frees the buffers of
+// World.Commands. Shrink returns the bytes of the freed chunks, without columns in the Go heap. The allocator may keep
+// them until it is trimmed.
 //
-// Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index stays,
-// 8 bytes per slot ever used, because it has the generations. Addresses, [World.Hash] and entities do not
-// change.
+// Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index stays, 8 bytes per
+// slot ever used, because it has the generations. Addresses, [World.Hash] and entities do not change.
 //
 // Cost: a visit to each archetype, and a free per spare chunk. If chunk numbers or space for them is freed, Shrink also
 // copies at least 64 bytes per chunk in use. After Shrink the next entity of an empty archetype allocates a chunk. Call

@@ -100,9 +100,9 @@ type ArchetypeStats struct {
 // Has reports whether the archetype has the component.
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
-// Target returns the target that the archetype's entities have for a relation. The target may be stale. Target
-// returns false if the archetype does not have the relation, or if the archetype has no target because it waits to be
-// reused. If Target returns false, the Entity has no meaning.
+// Target returns the target that the archetype's entities have for a relation. The target may be stale. Target returns
+// false if the archetype does not have the relation, or if the archetype waits to be reused for another target. If
+// Target returns false, the Entity has no meaning.
 func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 	i := slices.Index(s.relations, id)
 	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}

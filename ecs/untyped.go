@@ -99,14 +99,14 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address. The address is valid as long as one of
-// [World.Ptr]. Observers see the zero value. If e has the component already, its value stays and observers are not
-// called. If e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is nil,
-// and no entity has changed.
+// AddID adds the component with a zero value to e and returns its address. The address is valid as long as an address
+// that [World.Ptr] returns. Observers see the zero value. If e has the component already, its value stays and observers
+// are not called. If e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address
+// is nil, and no entity has changed.
 //
 // AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics with a
-// [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID
-// panics as well: use RelateID.
+// [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID panics
+// as well: use RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.guard.mutable("AddID")
 	comp := w.store.known("AddID", id)
@@ -121,9 +121,10 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 }
 
 // RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID changes the
-// target and keeps the value. It returns the address of the value, as Ptr does. Errors are those of Relation.Add. On
-// error the address is nil, and no entity has changed. RelateID panics with a [*memory.Misuse] if the world is locked,
-// if the ID is not a relation of w, or if e has MaxRelations other relations.
+// target and keeps the value. It returns the address of the value, which is valid as long as an address that
+// [World.Ptr] returns. Errors are those of Relation.Add. On error the address is nil, and no entity has changed.
+// RelateID panics with a [*memory.Misuse] if the world is locked, if the ID is not a relation of w, or if e has
+// MaxRelations other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)
@@ -222,8 +223,8 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 }
 
 // Chunks ranges over the chunks of all matching entities, as Filter1.Chunks does. It yields the entities and the
-// addresses of the columns, of ColumnStats.Size bytes per entity. Chunks may yield a large chunk in two steps.
-// With ChangedSince it yields runs of changed entities.
+// addresses of the columns. A column has ColumnStats.Size bytes per entity. Chunks may yield a large chunk in two
+// steps. With ChangedSince it yields runs of changed entities.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -235,8 +236,8 @@ func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	}
 }
 
-// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel does. It passes
-// the addresses of the columns, of ColumnStats.Size bytes per entity.
+// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel does. It passes the
+// addresses of the columns. A column has ColumnStats.Size bytes per entity.
 func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns Addresses)) {
 	f.filter.parallel(ws, f, body, body == nil)
 }

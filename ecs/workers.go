@@ -12,11 +12,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// WorkersConfig sizes Workers. The zero WorkersConfig selects the defaults; NewWorkers refuses
-// values out of range.
+// WorkersConfig sizes Workers. A field that is zero selects its default; NewWorkers refuses values out of range.
 type WorkersConfig struct {
-	// Count is the number of goroutines of a parallel run, including the caller of Parallel: 1 to 256.
-	// Default runtime.GOMAXPROCS(0), at most 256. It does not affect results.
+	// Count is the number of goroutines of a parallel run, including the caller of Parallel: 1 to 256. Default
+	// runtime.GOMAXPROCS(0), at most 256. Count does not affect the results of a run.
 	Count int
 
 	// Scratch is the size in bytes of each worker's arena. NewWorkers commits all of it. Default 64 KiB.
@@ -97,8 +96,8 @@ func NewWorkers(cfg WorkersConfig) (_ *Workers, err error) {
 	return ws, nil
 }
 
-// Len returns the number of goroutines of a run, including the caller. It is WorkersConfig.Count or its
-// default.
+// Len returns the number of goroutines of a run, including the caller. It is WorkersConfig.Count, or the default of
+// Count.
 func (ws *Workers) Len() int { return len(ws.tasks) }
 
 // Close ends the goroutines, waits for them, and releases the arenas with all data in them. If WorkersConfig.Pages

@@ -14,7 +14,7 @@ var (
 	// ErrStale reports that an entity, or the target of a relation, is not alive.
 	ErrStale = errors.New("ecs: entity is not alive")
 
-	// ErrLimit is wrapped by errors about three limits that more memory does not raise: Config.MaxEntities,
+	// ErrLimit is wrapped by errors about limits that more memory does not raise. There are three: Config.MaxEntities,
 	// MaxComponents, and the 2,097,152 chunk numbers of a world. A chunk for up to 2048 rows takes one number. A larger
 	// one takes a number for each 2048 rows, rounded up to 2, 4, 8, 16, 32 or 64 numbers. The error text names the limit
 	// that was reached, and its value.
@@ -42,22 +42,22 @@ type Config struct {
 	// at least half of it. For a block of at most four times ChunkBytes, a third is enough.
 	//
 	// A chunk has at most 131,072 rows. Columns of types with pointers are in the Go heap. Those of one chunk together
-	// have at most 256 KiB. They also have at most the size of the next block in the order above. A chunk of one row
-	// may exceed these two bounds. If the bounds allow fewer rows than the block has space for, the chunk takes a
+	// have at most 256 KiB. They also have at most as many bytes as the block that is next in the order above. A chunk of
+	// one row may exceed these two bounds. If the bounds allow fewer rows than the block has space for, the chunk takes a
 	// smaller block.
 	MaxChunkBytes int
 
-	// FirstChunkBytes is the size of the first block of an archetype: a power of two from 1 KiB to ChunkBytes. Default
-	// 1 KiB, or ChunkBytes if MaxChunkBytes equals ChunkBytes. Each block below ChunkBytes is four times as large as
-	// the one before. If a row does not fit the first block, the archetype begins with the next size. With a
-	// [Relation], each combination of targets has blocks of its own: four of the first size, and eight of each further
-	// size below ChunkBytes.
+	// FirstChunkBytes is the size of the first block of an archetype: a power of two from 1 KiB to ChunkBytes. Default 1
+	// KiB, or ChunkBytes if MaxChunkBytes equals ChunkBytes. An archetype has one block of each size below ChunkBytes;
+	// each size is four times the one before. If a row does not fit the first block, the archetype begins with the next
+	// size. With a [Relation], each combination of targets has blocks of its own: four of the first size, and eight of
+	// each further size below ChunkBytes.
 	FirstChunkBytes int
 
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The first entity,
 	// created or read, reserves 8 bytes of address space for each of MaxEntities. If the system refuses this, the world
-	// reserves less, and fewer entities fit. If Pages is a page.Carve with fewer bytes left, every entity fails with
-	// memory.ErrOutOfMemory. Memory is committed for at least 4096 entities at a time.
+	// reserves less, and fewer entities fit. If Pages is a page.Carve with fewer bytes left, no entity can be created, and
+	// the error wraps memory.ErrOutOfMemory. Memory is committed for at least 4096 entities at a time.
 	MaxEntities int
 
 	// Pages is the page source of the entity index. If it is nil, page.Default is used. Pass the source of a
@@ -165,10 +165,10 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Panics
 //
-// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays valid. Check
-// returns nil, and no block is lost except one whose Free panicked. Blocks that still had to be freed are freed by a
-// later structural change or by Close. If the body of a loop over a query panics, the query stays open: defer its
-// Close, or call [World.EndQueries].
+// The world stays valid if code that it calls panics or calls [runtime.Goexit]. Such code is the allocator, an
+// observer, the callback of a batch, a reader, a writer, and the body of a loop. Check returns nil, and no block is
+// lost except one whose Free panicked. Blocks that still had to be freed are freed by a later structural change or by
+// Close. If the body of a loop over a query panics, the query stays open: defer its Close, or call [World.EndQueries].
 type World struct {
 	noCopy      noCopy
 	store       store
@@ -244,9 +244,9 @@ func (w *World) Close() error {
 	return w.store.index.close()
 }
 
-// Reset removes all entities, drops pending commands and frees all chunks. Every Entity becomes stale. Component
-// types, archetypes, filters, observers, resources and the tick stay. Reset panics with a [*memory.Misuse] if the world
-// is locked.
+// Reset removes all entities, drops pending commands and frees all chunks. It calls the observers of removal. Every
+// Entity becomes stale. Component types, archetypes, filters, observers, resources and the tick stay. Reset panics with
+// a [*memory.Misuse] if the world is locked.
 //
 // A world after Reset is not like a new world. Slots keep their generations, so that an Entity from before stays stale.
 // Archetypes keep their order, which is the order of iteration. So the same operations as in a new world can give other
@@ -338,9 +338,9 @@ func (w *World) NewEntity() (Entity, error) {
 }
 
 // CopyEntity creates an entity with the components of e, copies of their values, and the same targets, stale ones
-// included. If a value has pointers or containers, the copy shares what they refer to. If e is stale, the error is
-// [ErrStale]. Other errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and no entity has
-// changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
+// included. If a value contains pointers or types of package container, both entities share the memory that these refer
+// to. If e is stale, the error is [ErrStale]. Other errors are those of World.NewEntity. On error CopyEntity returns
+// the zero Entity, and no entity has changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")
 	r := w.store.index.find(e)
