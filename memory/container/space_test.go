@@ -384,3 +384,39 @@ func TestSpace_ABlockThatDiedWithAResetIsNotFreed(t *testing.T) {
 		t.Error("Forget leaves something")
 	}
 }
+
+// If Free of the allocator panics, as that of a guard that finds damage elsewhere, a container has its old block again.
+func TestVec_APanicOfItsGuardLosesNoBlock(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := guard.New(h, guard.Config{QuarantineBytes: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp := space(t, g)
+	var v Vec[int64]
+	for i := range 4 {
+		if err := v.Append(sp, int64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.Flush()
+	p := memtest.MustAlloc(t, g, 100, 8)
+	g.Free(p, 100)
+	*(*byte)(unsafe.Add(p, 3)) = 1 // through a dangling pointer
+	memtest.Misuse(t, func() {
+		for range 1000 {
+			_ = v.Append(sp, 9)
+		}
+	}, "use after free: byte 3 of the block of 100 bytes")
+	v.Set(sp, 0, 7)
+	memtest.MustCheck(t, g)
+	if v.Free(sp); g.Stats().Live != 0 {
+		t.Errorf("%+v", g.Stats())
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -52,7 +52,6 @@ type Allocator struct {
 	found    []*memory.Misuse // damage that was not reported yet
 	report   error            // of a Close in which inner panicked, for the next one
 	witness  unsafe.Pointer   // a block that inner owns and has allocated; nil: none
-	busy     uint32           // the record whose memory inner is freeing or cutting; 0: none
 	owner    invariant.Owner
 }
 
@@ -150,11 +149,14 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		a.inner.Free(start, total)
 		return nil, memory.ErrClosed
 	}
-	if o, ok := a.inner.(memory.Owner); ok && o.Owns(start) { // not so for what inner passed on
+	o, ok := a.inner.(memory.Owner)
+	passed := ok && !o.Owns(start)
+	if ok && !passed {
 		a.witness = start
 	}
 	i := a.admit(unsafe.Add(start, front))
 	r := &a.records[i]
+	r.busy, r.passed = false, passed
 	r.size, r.front, r.back = size, uint32(front), uint32(a.cfg.CanaryBytes)
 	r.serial = a.allocs + 1
 	r.allocSite, r.freeSite = a.sites.caller(a.cfg.Frames), 0
@@ -174,7 +176,9 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 		return a.newRecord(p)
 	}
 	if r := &a.records[i]; r.state != gone {
-		a.fault(a.misuse("Alloc", i, "inner returned a block that is "+r.state.String()+": it was reset or used without the guard"+a.history(i)))
+		if !r.busy { // else inner has freed it, and has called a function that allocates
+			a.fault(a.misuse("Alloc", i, "inner returned a block that is "+r.state.String()+": it was reset or used without the guard"+a.history(i)))
+		}
 		if r.state == live {
 			a.frees++
 		}
@@ -189,11 +193,10 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 // returned to inner at once. The parameter size is the size that was requested from Alloc or the last successful
 // Resize. If p is nil, Free does nothing.
 //
-// Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
-// live. If Free panics because of a block that leaves the quarantine, or if OnFault returns after damage, p is freed. A
-// double free, a foreign or interior pointer and a wrong size are reported and change nothing. A double free is not
-// detected after Alloc has returned the same address again. If Free of inner panics, Free panics with the same value: p
-// is still live, but its bytes may be overwritten.
+// Damage is reported. If Free panics, p is still live, and reported damage is repaired. If OnFault returns after damage,
+// p is freed. A double free, a foreign or interior pointer and a wrong size are reported and change nothing. A double
+// free is not detected after Alloc has returned the same address again. If Free of inner panics, Free panics with the
+// same value, and the bytes of p may be overwritten.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -222,42 +225,44 @@ func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	}
 }
 
-// retire ends the live record i. Should inner refuse the block, as one in LIFO order may, or
-// the oldest in quarantine, nothing has changed, but the bytes may be lost.
+// retire ends the live record i. If inner refuses the block, as one in LIFO order may, or the oldest in quarantine, or a
+// report panics, the block is still live, but its bytes may be lost. A guard around a relies on that.
 func (a *Allocator) retire(op string, i, site uint32) {
 	a.owner.Touch()
 	a.inspect(op, i)
-	r := &a.records[i]
-	// A function that inner calls may close a, or free the block.
-	if n, serial := r.total(), r.serial; n > a.cfg.QuarantineBytes {
-		fill(r.bytes(), &freedPage)
-		if a.release(i); a.closed {
-			return
-		}
-	} else {
+	n, serial := a.records[i].total(), a.records[i].serial
+	if n <= a.cfg.QuarantineBytes {
 		a.shrinkQuarantine(op, a.cfg.QuarantineBytes-n)
-		if a.closed || a.records[i].state != live || a.records[i].serial != serial {
-			return
-		}
-		fill(r.bytes(), &freedPage)
+	}
+	a.raise()
+	// A function that inner has called may have closed a, or freed the block.
+	if a.closed || a.records[i].state != live || a.records[i].serial != serial {
+		return
+	}
+	fill(a.records[i].bytes(), &freedPage)
+	if a.held+n <= a.cfg.QuarantineBytes {
 		a.unlink(i)
 		a.push(quarantined, i)
+	} else if !a.release(i) {
+		return
 	}
 	a.records[i].freeSite = site
 	a.frees++
+}
+
+// inspect raises what is wrong with the bytes of record i, and what waits in found.
+func (a *Allocator) inspect(op string, i uint32) {
+	a.note(op, i)
 	a.raise()
 }
 
-// inspect raises what is wrong with the bytes of record i. It puts them right first, so that
-// nothing is reported twice and whoever recovers may free the block, or reset them all.
-func (a *Allocator) inspect(op string, i uint32) {
-	found := a.damage(op, i)
-	if found == nil {
-		return
+// note adds what is wrong with the bytes of record i to found. It puts them right, so that nothing is reported twice and
+// whoever recovers may free the block, or reset them all.
+func (a *Allocator) note(op string, i uint32) {
+	if found := a.damage(op, i); found != nil {
+		a.found = append(a.found, found...)
+		a.repair(i)
 	}
-	a.repair(i)
-	a.found = append(a.found, found...)
-	a.raise()
 }
 
 // repair writes the canaries of record i, and the bytes of a block in quarantine.
@@ -273,7 +278,7 @@ func (a *Allocator) repair(i uint32) {
 // true if it succeeds. New bytes are filled with 0xCD. If inner is no memory.Resizer or cannot resize the block,
 // Resize returns false. A nil p, and the misuse that Free detects, are reported. If OnFault returns after misuse,
 // Resize returns false. If Resize of inner panics, Resize panics with the same value: the size is unchanged, but bytes
-// behind newSize may be overwritten.
+// behind newSize may be overwritten. If SizeOf of inner then reports that the block is smaller, its size is newSize.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -314,14 +319,23 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // inner may have filled what it had cut off at first.
 func (a *Allocator) resizeInner(z memory.Resizer, i uint32, total uintptr) bool {
 	r := &a.records[i]
-	serial, outer, returned := r.serial, a.busy, false
-	if total < r.total() {
-		a.busy = i
-	}
+	serial, returned := r.serial, false
+	r.busy = total < r.total()
 	defer func() {
-		if a.busy = outer; !returned && !a.ended() && a.records[i].state == live && a.records[i].serial == serial {
-			a.records[i].paint()
+		if a.closed || a.records[i].serial != serial {
+			return
 		}
+		r := &a.records[i]
+		if r.busy = false; returned || r.state != live || a.ended() {
+			return
+		}
+		// A Counter whose OnEvent panics cannot always resize back.
+		if s, ok := a.inner.(memory.Sizer); ok && total < r.total() && s.SizeOf(r.start()) < r.total() {
+			a.unlink(i)
+			r.size = total - uintptr(r.front) - uintptr(r.back)
+			a.push(live, i)
+		}
+		r.paint()
 	}()
 	ok := z.Resize(r.start(), r.total(), total)
 	returned = true

@@ -19,6 +19,8 @@ type record struct {
 	freeSite   uint32
 	next, prev uint32 // in the ring of state
 	state      state
+	busy       bool // inner is freeing or cutting the memory: its bytes are not looked at
+	passed     bool // inner has the memory from another allocator, and does not own it
 }
 
 // state is where a record is; those with a ring are the index of its anchor.

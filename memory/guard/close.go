@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/strata-go/strata/memory"
@@ -13,7 +14,10 @@ import (
 // quarantine. If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If
 // inner is also a memory.Owner, blocks that inner does not own are freed with Free of inner. An example are blocks of
 // Config.Large of a slab.Heap. If Reset of inner panics, no block is freed. There is one exception: if Stats of inner
-// then show that inner has freed some blocks, the guard forgets all blocks.
+// then show that inner has freed some blocks, or inner has no Stats, the guard forgets all blocks.
+//
+// If Stats of inner show after Reset of inner that all memory is free and committed, the guard fills the blocks with
+// 0xDD. Such an inner must keep no data of its own in free memory.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
@@ -23,6 +27,10 @@ func (a *Allocator) Reset() {
 	site := a.sites.caller(a.cfg.Frames)
 	for _, state := range []state{live, quarantined} {
 		for i := a.records[state].next; i != uint32(state); i = a.records[i].next {
+			if a.records[i].busy {
+				a.fault(a.underway("Reset", i))
+				return
+			}
 			a.inspect("Reset", i)
 		}
 	}
@@ -31,14 +39,21 @@ func (a *Allocator) Reset() {
 		a.dropAll(site, true, func(uint32) bool { return true })
 		return
 	}
+	_, reports := a.inner.(memory.StatsReporter)
 	before, extra, returned := a.under().Committed, a.extra(), false
+	passed := func(i uint32) bool { return a.records[i].passed } // Reset of inner leaves these blocks alone
 	defer func() {
-		switch {
-		case returned || a.ended():
-		case a.extra() < extra: // inner has freed some blocks, as a composition whose second part panics
-			a.witness = nil
-			a.dropAll(site, false, func(uint32) bool { return false })
-		default:
+		if returned || a.ended() {
+			return
+		}
+		kept := false
+		defer func() { // also if Stats panics
+			if !kept { // inner has freed some blocks, as a composition whose second part panics, or may have
+				a.witness = nil
+				a.dropAll(site, false, passed)
+			}
+		}()
+		if kept = reports && a.extra() >= extra; kept {
 			for i := range a.records {
 				if a.records[i].block != nil {
 					a.repair(uint32(i)) // inner may have filled it at first
@@ -47,13 +62,12 @@ func (a *Allocator) Reset() {
 		}
 	}()
 	z.Reset()
-	returned = true
 	// What a hook has closed, or inner has unmapped or used again, is not touched any more.
 	o, owner := a.inner.(memory.Owner)
 	owned := !owner || a.witness == nil || o.Owns(a.witness)
-	a.witness = nil
 	s := a.under()
-	a.dropAll(site, owned && s.Committed >= before && s.Live == 0, func(i uint32) bool { return owned && a.elsewhere(i) })
+	a.witness, returned = nil, true
+	a.dropAll(site, owned && reports && s.Committed >= before && s.Live == 0, func(i uint32) bool { return owned && passed(i) })
 }
 
 // dropAll forgets all blocks, and has inner free those for which frees returns true. If fills is true, it fills the live
@@ -63,11 +77,14 @@ func (a *Allocator) dropAll(site uint32, fills bool, frees func(i uint32) bool) 
 		if fills {
 			fill(a.records[i].bytes(), &freedPage)
 		}
-		if a.drop(i, frees(i)); a.closed { // by a function that inner has called
+		gone := a.drop(i, frees(i))
+		if a.closed { // by a function that inner has called
 			return
 		}
-		a.records[i].freeSite = site
-		a.frees++
+		if gone {
+			a.records[i].freeSite = site
+			a.frees++
+		}
 	}
 	for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
 		a.drop(i, frees(i))
@@ -87,13 +104,6 @@ func (a *Allocator) extra() int {
 	return int(a.under().Live) - (len(a.names) - a.goneCount)
 }
 
-// elsewhere reports whether inner had the block of record i from another allocator: its Reset
-// leaves that one's alone.
-func (a *Allocator) elsewhere(i uint32) bool {
-	o, ok := a.inner.(memory.Owner)
-	return ok && !o.Owns(a.records[i].start())
-}
-
 // Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. The error of Close joins
 // the damage, a *LeakError if blocks are live, and the error of inner. To drop live blocks deliberately, call Reset
 // before Close. Close does not free live blocks: their memory ends with inner. Even if Close returns an error, the
@@ -101,7 +111,12 @@ func (a *Allocator) elsewhere(i uint32) bool {
 // same value, and the next Close returns the damage and the *LeakError.
 func (a *Allocator) Close() error {
 	if !a.ended() {
-		a.report = errors.Join(append(a.damages("Close"), a.leakError())...)
+		for i := range a.records {
+			if a.records[i].block != nil && !a.records[i].busy {
+				a.note("Close", uint32(i))
+			}
+		}
+		a.report = cmp.Or(a.report, a.leakError()) // a Free of inner may call Close
 		a.finish()
 	}
 	var errs []error

@@ -43,6 +43,11 @@ func (a *Allocator) misuse(op string, i uint32, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "guard", Op: op, Addr: r.addr, Size: r.size, Reason: reason}
 }
 
+// underway says that inner is freeing or cutting record i, and has called a function that uses a.
+func (a *Allocator) underway(op string, i uint32) *memory.Misuse {
+	return a.misuse(op, i, "the block is being freed or resized"+a.history(i))
+}
+
 // stranger says what is wrong with p, which is no live block's start. It may walk the books:
 // the program is about to stop.
 func (a *Allocator) stranger(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
@@ -114,7 +119,7 @@ func (a *Allocator) written(op string, i uint32, what string, off int, value byt
 func (a *Allocator) damages(op string) []error {
 	var errs []error
 	for i := range a.records {
-		if a.records[i].block == nil || uint32(i) == a.busy {
+		if a.records[i].block == nil || a.records[i].busy {
 			continue
 		}
 		for _, m := range a.damage(op, uint32(i)) {

@@ -11,10 +11,10 @@ import (
 func (a *Allocator) shrinkQuarantine(op string, limit uintptr) {
 	for a.held > limit {
 		i := a.records[quarantined].next
-		if i == a.busy { // inner has called a function that uses a
+		if a.records[i].busy { // inner has called a function that uses a
 			return
 		}
-		a.found = append(a.found, a.damage(op, i)...)
+		a.note(op, i)
 		a.release(i)
 	}
 }
@@ -29,38 +29,46 @@ func (a *Allocator) finish() {
 	}()
 	for i := a.records[quarantined].next; i != uint32(quarantined) && !a.ended(); i = a.records[quarantined].next {
 		start, total := a.records[i].start(), a.records[i].total()
+		busy := a.records[i].busy // the call that frees it goes on
 		a.leave(i)
 		a.bury(i)
 		if start == a.witness {
 			a.witness = nil
 		}
-		a.inner.Free(start, total)
+		if !busy {
+			a.inner.Free(start, total)
+		}
 	}
 	done = true
 	a.end()
 }
 
-// release gives the memory of record i back to inner and remembers it as gone, unless inner has called a function that
-// has closed the guard or inner.
-func (a *Allocator) release(i uint32) {
-	start := a.records[i].start()
+// release gives the memory of record i back to inner and remembers it as gone. It returns false if inner has called a
+// function that has closed the guard or inner, or that has allocated the memory again.
+func (a *Allocator) release(i uint32) bool {
+	start, serial := a.records[i].start(), a.records[i].serial
 	a.leave(i)
-	if a.freeInner(i); a.closed || start != a.witness && a.ended() {
-		return
+	if a.freeInner(i); a.closed || start != a.witness && a.ended() || a.records[i].serial != serial {
+		return false
 	}
 	a.bury(i)
 	if o, ok := a.inner.(memory.Owner); ok && start == a.witness {
 		a.witness = a.anyBlock(o, 0)
 	}
+	return true
 }
 
 // freeInner has inner free the memory of record i. If inner panics, the canaries and the bytes of a block in quarantine
 // are put right: inner may have filled them at first.
 func (a *Allocator) freeInner(i uint32) {
-	outer, returned := a.busy, false
-	a.busy = i
+	serial, returned := a.records[i].serial, false
+	a.records[i].busy = true
 	defer func() {
-		if a.busy = outer; !returned && !a.ended() {
+		if a.closed || a.records[i].serial != serial {
+			return
+		}
+		a.records[i].busy = false
+		if !returned && !a.ended() {
 			a.repair(i)
 		}
 	}()
@@ -78,12 +86,12 @@ func (a *Allocator) leave(i uint32) {
 }
 
 // drop is release, or where inner has the memory back already, what is left of it.
-func (a *Allocator) drop(i uint32, free bool) {
+func (a *Allocator) drop(i uint32, free bool) bool {
 	if free {
-		a.release(i)
-		return
+		return a.release(i)
 	}
 	a.bury(i)
+	return true
 }
 
 // bury moves record i to those gone, and forgets the oldest beyond the history.
@@ -115,12 +123,12 @@ func (a *Allocator) Flush() {
 func (a *Allocator) find(op string, p unsafe.Pointer, size uintptr) uint32 {
 	a.ended()
 	i, ok := a.names[uintptr(p)]
-	if ok && a.records[i].state == live && i != a.busy {
-		return i
-	}
-	if ok && i == a.busy {
-		a.fault(a.misuse(op, i, "the block is being freed or resized"+a.history(i)))
+	if ok && a.records[i].busy {
+		a.fault(a.underway(op, i))
 		return 0
+	}
+	if ok && a.records[i].state == live {
+		return i
 	}
 	a.fault(a.stranger(op, p, size))
 	return 0

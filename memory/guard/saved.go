@@ -121,7 +121,8 @@ func (r *record) saveState(c *save.Coder, base unsafe.Pointer) {
 	if !c.Loading() {
 		return
 	}
-	if r.addr, r.block = 0, nil; off != 0 {
+	r.addr, r.block, r.busy, r.passed = 0, nil, false, false // a saved block is one that inner owns
+	if off != 0 {
 		r.addr = uintptr(base) + uintptr(off-1)
 	}
 	if off != 0 && r.state <= quarantined {
