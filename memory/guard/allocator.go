@@ -326,7 +326,7 @@ func (a *Allocator) resizeInner(z memory.Resizer, i uint32, total uintptr) bool 
 			return
 		}
 		r := &a.records[i]
-		if r.busy = false; returned || r.state != live || a.ended() {
+		if r.busy = false; returned || r.state != live || a.ended() || a.lost(i) {
 			return
 		}
 		// A Counter whose OnEvent panics cannot always resize back.

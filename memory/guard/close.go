@@ -31,6 +31,10 @@ func (a *Allocator) Reset() {
 				a.fault(a.underway("Reset", i))
 				return
 			}
+			if a.lost(i) {
+				a.Reset()
+				return
+			}
 			a.inspect("Reset", i)
 		}
 	}
@@ -55,7 +59,7 @@ func (a *Allocator) Reset() {
 		}()
 		if kept = reports && a.extra() >= extra; kept {
 			for i := range a.records {
-				if a.records[i].block != nil {
+				if a.records[i].block != nil && !a.lost(uint32(i)) {
 					a.repair(uint32(i)) // inner may have filled it at first
 				}
 			}
@@ -112,9 +116,13 @@ func (a *Allocator) extra() int {
 func (a *Allocator) Close() error {
 	if !a.ended() {
 		for i := range a.records {
-			if a.records[i].block != nil && !a.records[i].busy {
-				a.note("Close", uint32(i))
+			if a.records[i].block == nil || a.records[i].busy {
+				continue
 			}
+			if a.lost(uint32(i)) {
+				break
+			}
+			a.note("Close", uint32(i))
 		}
 		a.report = cmp.Or(a.report, a.leakError()) // a Free of inner may call Close
 		a.finish()
@@ -146,6 +154,15 @@ func (a *Allocator) ended() bool {
 		a.end()
 	}
 	if o, ok := a.inner.(memory.Owner); ok && !a.closed && a.witness != nil && !o.Owns(a.witness) {
+		a.end()
+	}
+	return a.closed
+}
+
+// lost reports whether the memory of record i has ended, as that of one part of inner may, and closes the allocator then.
+// A block that inner never owned is believed to be there.
+func (a *Allocator) lost(i uint32) bool {
+	if o, ok := a.inner.(memory.Owner); ok && !a.closed && !a.records[i].passed && !o.Owns(a.records[i].start()) {
 		a.end()
 	}
 	return a.closed

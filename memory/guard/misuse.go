@@ -122,6 +122,9 @@ func (a *Allocator) damages(op string) []error {
 		if a.records[i].block == nil || a.records[i].busy {
 			continue
 		}
+		if a.lost(uint32(i)) {
+			return errs
+		}
 		for _, m := range a.damage(op, uint32(i)) {
 			errs = append(errs, m)
 		}

@@ -333,3 +333,41 @@ func TestReset_StatsOfInnerMayPanic(t *testing.T) {
 		}
 	}
 }
+
+// The memory of one part of inner may end. Then the guard is closed, and looks at no block of it.
+func TestAllocator_APartOfInnerMayEnd(t *testing.T) {
+	for name, use := range map[string]func(a *guard.Allocator, p unsafe.Pointer) any{
+		"Check": func(a *guard.Allocator, _ unsafe.Pointer) any { memtest.MustCheck(t, a); return nil },
+		"Close": func(a *guard.Allocator, _ unsafe.Pointer) any { return a.Close() },
+		"Flush": func(a *guard.Allocator, _ unsafe.Pointer) any { a.Flush(); return nil },
+		"Free":  func(a *guard.Allocator, p unsafe.Pointer) any { return panics(func() { a.Free(p, 100) }) },
+		"Reset": func(a *guard.Allocator, _ unsafe.Pointer) any { return panics(a.Reset) },
+	} {
+		src := memtest.NewMortal(t, nil, 4<<20)
+		first, err := tlsf.New(src.Carve, tlsf.Config{Reserve: 1 << 20})
+		second, err2 := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+		both, err3 := compose.NewBySize(1000, first, second)
+		if err := errors.Join(err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		a := around(t, both, guard.Config{QuarantineBytes: 1000})
+		p := memtest.MustAlloc(t, a, 100, 8)
+		a.Free(memtest.MustAlloc(t, a, 100, 8), 100)
+		memtest.MustAlloc(t, a, 2000, 8)
+		src.End(t)
+		if r := use(a, p); r != nil {
+			if m, ok := r.(*memory.Misuse); !ok || !strings.Contains(m.Reason, "the allocator is closed") {
+				t.Errorf("%s: %v", name, r)
+			}
+		}
+		if s := a.Stats(); s.Live != 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if _, err := a.Alloc(2000, 8); err != memory.ErrClosed {
+			t.Errorf("%s: then Alloc fails with %v", name, err)
+		}
+		if err := a.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

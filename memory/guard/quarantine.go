@@ -11,7 +11,7 @@ import (
 func (a *Allocator) shrinkQuarantine(op string, limit uintptr) {
 	for a.held > limit {
 		i := a.records[quarantined].next
-		if a.records[i].busy { // inner has called a function that uses a
+		if a.records[i].busy || a.lost(i) { // busy: inner has called a function that uses a
 			return
 		}
 		a.note(op, i)
@@ -27,7 +27,7 @@ func (a *Allocator) finish() {
 			a.finish()
 		}
 	}()
-	for i := a.records[quarantined].next; i != uint32(quarantined) && !a.ended(); i = a.records[quarantined].next {
+	for i := a.records[quarantined].next; i != uint32(quarantined) && !a.ended() && (a.records[i].busy || !a.lost(i)); i = a.records[quarantined].next {
 		start, total := a.records[i].start(), a.records[i].total()
 		busy := a.records[i].busy // the call that frees it goes on
 		a.leave(i)
@@ -68,7 +68,7 @@ func (a *Allocator) freeInner(i uint32) {
 			return
 		}
 		a.records[i].busy = false
-		if !returned && !a.ended() {
+		if !returned && !a.ended() && !a.lost(i) {
 			a.repair(i)
 		}
 	}()
@@ -127,7 +127,7 @@ func (a *Allocator) find(op string, p unsafe.Pointer, size uintptr) uint32 {
 		a.fault(a.underway(op, i))
 		return 0
 	}
-	if ok && a.records[i].state == live {
+	if ok && a.records[i].state == live && !a.lost(i) {
 		return i
 	}
 	a.fault(a.stranger(op, p, size))

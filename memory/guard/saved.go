@@ -95,6 +95,9 @@ func (a *Allocator) saveRecords(c *save.Coder, base unsafe.Pointer) {
 		case c.Saving() && r.block != nil && r.addr-uintptr(base) >= extent:
 			c.Fail(fmt.Errorf("guard: a block of %d bytes lies outside of the range of inner, a %T: %w", r.size, a.inner, memory.ErrConfig))
 		case c.Loading():
+			if o, ok := a.inner.(memory.Owner); ok && r.block != nil {
+				r.passed = !o.Owns(r.start())
+			}
 			if a.records[i] = r; r.addr != 0 {
 				a.names[r.addr] = uint32(i)
 			}
@@ -121,7 +124,7 @@ func (r *record) saveState(c *save.Coder, base unsafe.Pointer) {
 	if !c.Loading() {
 		return
 	}
-	r.addr, r.block, r.busy, r.passed = 0, nil, false, false // a saved block is one that inner owns
+	r.addr, r.block, r.busy, r.passed = 0, nil, false, false
 	if off != 0 {
 		r.addr = uintptr(base) + uintptr(off-1)
 	}
