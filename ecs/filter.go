@@ -324,8 +324,8 @@ type cursor struct {
 // [World.EndQueries] has closed the query, or if the world has closed itself. In a parallel run Next panics with a
 // [*memory.Misuse] after the last entity.
 func (q *cursor) Next() bool {
-	q.row++
-	if q.row < q.n {
+	if row := q.row + 1; row < q.n {
+		q.row = row
 		return true
 	}
 	return q.advance()
