@@ -24,8 +24,9 @@ type CountedConfig struct {
 	// block, Alloc panics, and the live block counts as freed without an event.
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
-	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
-	// memory after the block, inner may be unable to undo the Resize; the block then keeps its new size.
+	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If inner cannot undo the
+	// Resize, the block keeps its new size. This happens if OnEvent used the memory after the block. It also happens if
+	// inner is an arena.Region and the block is not the last one in its region.
 	OnEvent func(Event)
 }
 
@@ -80,9 +81,9 @@ func (o Op) String() string {
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
 // the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, the
-// Counter is closed only if Stats of inner show that blocks were freed. If not, nothing has changed. If several
-// Counters share one heap, close the heap and not a Counter. To reset the heap, call Reset of every Counter before the
-// next Alloc: each call resets inner, and so frees the blocks of all Counters.
+// Counter is closed only if inner then reports fewer live blocks than the Counter has. If not, nothing has changed. If
+// several Counters share one heap, close the heap and not a Counter. To reset the heap, call Reset of every Counter
+// before the next Alloc: each call resets inner, and so frees the blocks of all Counters.
 //
 // Alignment, zeroing and lifetimes are as in inner. The Counter belongs to one goroutine at a time, even if inner is
 // safe for concurrent use. Cost: two probes of a hash table for each Alloc and Free, and 16 bytes for each slot of the

@@ -76,9 +76,9 @@ func (c *counted) forget() {
 func (c *counted) Reset() {
 	c.enter("Reset", nil, 0)
 	c.report(Event{Op: Emptied, Size: uintptr(c.blocks.sum)})
-	extra, returned := c.extra(), false
+	returned := false
 	defer func() {
-		if returned || c.extra() < extra {
+		if returned || c.missing() {
 			c.forget()
 		}
 	}()
@@ -86,12 +86,9 @@ func (c *counted) Reset() {
 	returned = true
 }
 
-// extra returns how many more blocks are live in inner than here. It falls if inner frees blocks of c.
-func (c *counted) extra() int {
-	if c.in.reporter == nil {
-		return 0
-	}
-	return int(c.in.reporter.Stats().Live) - c.blocks.n
+// missing reports whether fewer blocks are live in inner than here.
+func (c *counted) missing() bool {
+	return c.in.reporter != nil && c.in.reporter.Stats().Live < uint64(c.blocks.n)
 }
 
 func (c *counted) Trim() error {
@@ -106,9 +103,9 @@ func (c *counted) Close() (err error) {
 	if c.event {
 		c.refuse("Close", nil, 0)
 	}
-	extra, returned := c.extra(), false
+	returned := false
 	defer func() {
-		if returned || c.extra() < extra {
+		if returned || c.missing() {
 			c.forget()
 			c.closed = true
 		}

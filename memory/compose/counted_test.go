@@ -257,7 +257,7 @@ func TestCounted_CloseCanBeRetried(t *testing.T) {
 	in := newOwning(9)
 	c := must(compose.NewCounted(in, compose.CountedConfig{}))
 	memtest.MustAlloc(t, c, 8, 8)
-	in.panics = "hook"
+	in.panics, in.stats.Live = "hook", 1
 	if panicOf(func() { _ = c.Close() }) != "hook" || c.Stats().Live != 1 {
 		t.Error("a panic out of Close has changed the books")
 	}

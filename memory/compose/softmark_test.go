@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/stack"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 // A slab cannot be closed while it commits, and stays open. A composition is closed nevertheless.
@@ -114,6 +115,53 @@ func TestCounted_APanicOfInnerLeavesNoFreedBlock(t *testing.T) {
 		if err := a.(io.Closer).Close(); err != nil || src.Reserved() != 0 {
 			t.Errorf("%s: then Close leaves %d reservations: %v", name, src.Reserved(), err)
 		}
+	}
+}
+
+// Counters share an arena. A hook that frees a block of one of them, and then panics, frees no block of the other.
+func TestCounted_APanicOfInnerKeepsItsBlocks(t *testing.T) {
+	h, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	ai, err := compose.NewCounted(h, compose.CountedConfig{})
+	props, err2 := compose.NewCounted(h, compose.CountedConfig{})
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	kept, freed := memtest.MustAlloc(t, ai, 100, 8), memtest.MustAlloc(t, props, 100, 8)
+	h.OnReset(func() {
+		props.Free(freed, 100)
+		panic(memtest.ErrInjected)
+	})
+	if r := panicked(ai.(memory.Resetter).Reset); r != memtest.ErrInjected {
+		t.Errorf("Reset: %v", r)
+	}
+	if s := ai.Stats(); s.Live != 1 || ai.SizeOf(kept) != 100 {
+		t.Errorf("%+v", s)
+	}
+	memtest.MustCheck(t, ai)
+}
+
+// unsteady has Stats that panic.
+type unsteady struct{ *tlsf.Heap }
+
+func (unsteady) Stats() memory.Stats { panic("stats") }
+
+// Close does not need Stats of inner.
+func TestCounted_CloseWithoutStats(t *testing.T) {
+	src := memtest.NewFaulty()
+	h, err := tlsf.New(src, tlsf.Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := compose.NewCounted(unsteady{h}, compose.CountedConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil || src.Reserved() != 0 {
+		t.Errorf("%v, %d reservations", err, src.Reserved())
 	}
 }
 
