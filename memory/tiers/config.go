@@ -141,8 +141,8 @@ type Config struct {
 	//
 	// OnSoft may free blocks, but must not allocate from the manager. Calls that begin or end a frame, a level or the
 	// manager return an error that wraps [ErrOrder]. If OnSoft panics, the method that called it has allocated nothing,
-	// and has not begun or ended a frame. That method may have freed blocks that other goroutines had sent. Another
-	// call of the method calls OnSoft again.
+	// and has not begun or ended a frame. That method may have freed blocks that other goroutines had sent. If the call
+	// is repeated, it calls OnSoft again, but a repeated BeginFrame or EndFrame goes on without OnSoft.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are

@@ -87,7 +87,7 @@ func (m *Manager) EndFrame() error {
 	defer m.leave()
 	m.owner.Touch()
 	used := m.inUse() // before OnSoft: the pools' Stats may panic
-	tight := m.frame.tellSoft(m)
+	m.frame.tellSoft(m)
 	if m.phase >= closing {
 		return m.order("EndFrame", "", "") // a callback has ended its source
 	}
@@ -98,7 +98,6 @@ func (m *Manager) EndFrame() error {
 	}
 	m.recorder.endFrame(m)
 	m.sample(&used)
-	m.frame.tight = tight
 	m.frame.cur = m.frame.shut
 	m.phase &^= inFrame
 	return failed

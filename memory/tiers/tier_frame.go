@@ -42,7 +42,7 @@ type frameTier struct {
 	shut  *arena.Linear // closed: nothing can be allocated outside a frame
 	begun uint64        // frames
 	full  error         // of an Alloc that does not fit
-	tight bool          // the last frame used more than the soft mark of its buffer
+	tight bool          // at the last tellSoft the frame had used more than the soft mark of its buffer
 }
 
 var errFrame = fmt.Errorf("tiers: Frame outside a frame or after Close; NextFrame or BeginFrame first: %w", memory.ErrClosed)
@@ -112,15 +112,15 @@ func (f *frameTier) begin() {
 }
 
 // tellSoft calls Config.OnSoft if this frame used more of its buffer than the soft mark and the frame before
-// did not. It reports whether this one did.
-func (f *frameTier) tellSoft(m *Manager) (tight bool) {
+// did not. It calls OnSoft once for a frame: if OnSoft panics each time, the frame can still end.
+func (f *frameTier) tellSoft(m *Manager) {
 	used := f.cur.Used()
 	size := used + f.cur.Available()
-	tight = used > m.cfg.softMark(size)
-	if tight && !f.tight && m.cfg.OnSoft != nil {
+	was := f.tight
+	f.tight = used > m.cfg.softMark(size)
+	if f.tight && !was && m.cfg.OnSoft != nil {
 		m.onSoft(Frame, used, size)
 	}
-	return tight
 }
 
 // inUse returns the bytes of this frame's own buffer, for History.

@@ -132,8 +132,8 @@ func (t *inboxTier) flush() (failed error) {
 func (t *inboxTier) tellSoft(m *Manager) {
 	for _, w := range t.workers {
 		if n := w.soft.Load(); n != w.told && m.phase < closing {
+			w.told = n // first: OnSoft may panic each time
 			m.onSoft(Inbox, uintptr(w.Stats().Committed), w.limit.Budget())
-			w.told = n
 		}
 	}
 }
