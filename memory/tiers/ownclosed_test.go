@@ -132,3 +132,74 @@ func TestWorker_AScratchArenaThatTheProgramClosedIsNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// If a callback closes an allocator of the manager, the call that runs the callback names the allocator.
+func TestManager_AnAllocatorThatACallbackClosedIsNamed(t *testing.T) {
+	end := func(m *tiers.Manager) error { _, err := m.EndLevel(); return err }
+	for tier, of := range map[string]func(m *tiers.Manager) func() error{
+		"level": func(m *tiers.Manager) func() error { return m.Level().Close },
+		"frame": func(m *tiers.Manager) func() error { return m.Frames().Close },
+		"slab":  func(m *tiers.Manager) func() error { return m.Slab().Close },
+		"large": func(m *tiers.Manager) func() error { return m.Large().Close },
+	} {
+		for where, set := range map[string]func(m *tiers.Manager, f func()) (call func(*tiers.Manager) error){
+			"hook": func(m *tiers.Manager, f func()) func(*tiers.Manager) error { m.OnReset(tiers.Pools, f); return end },
+			"reset": func(m *tiers.Manager, f func()) func(*tiers.Manager) error {
+				m.AddPool("p", &tiers.Funcs{ResetFunc: f})
+				return end
+			},
+			"stats": func(m *tiers.Manager, f func()) func(*tiers.Manager) error {
+				m.AddPool("p", &tiers.Funcs{StatsFunc: func() (s memory.Stats) { f(); return s }})
+				return (*tiers.Manager).BeginFrame
+			},
+		} {
+			m, err := tiers.New(tiers.Config{})
+			if err := errors.Join(err, m.BeginLevel()); err != nil {
+				t.Fatal(err)
+			}
+			armed, shut := false, of(m)
+			call := set(m, func() {
+				if armed {
+					armed = false
+					err = errors.Join(err, shut())
+				}
+			})
+			armed = true
+			for range 2 {
+				if got := call(m); (where != "stats" || tier == "frame") && (!errors.Is(got, memory.ErrClosed) || !strings.Contains(got.Error(), tier+" tier")) {
+					t.Errorf("%s closed in %s: %v", tier, where, got)
+				}
+			}
+			if where == "stats" {
+				_ = m.EndFrame()
+			}
+			if err := errors.Join(err, m.Close()); err != nil || armed {
+				t.Errorf("%s closed in %s: Close: %v", tier, where, err)
+			}
+		}
+	}
+}
+
+// A pool whose Stats closes the slab is a mistake, which BeginLevel names.
+func TestBeginLevel_NamesAnAllocatorThatStatsClosed(t *testing.T) {
+	m, err := tiers.New(tiers.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	armed := false
+	m.AddPool("p", &tiers.Funcs{StatsFunc: func() (s memory.Stats) {
+		if armed {
+			armed, err = false, m.Slab().Close()
+		}
+		return s
+	}})
+	armed = true
+	for range 2 {
+		if err := m.BeginLevel(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), "slab tier") {
+			t.Errorf("BeginLevel: %v", err)
+		}
+	}
+	if err := errors.Join(err, m.Close()); err != nil {
+		t.Error(err)
+	}
+}

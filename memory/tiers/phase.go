@@ -49,13 +49,13 @@ func (m *Manager) BeginFrame() error {
 	}
 	defer m.leave()
 	m.owner.Touch()
-	if err := m.open(Frame); err != nil {
-		return err
-	}
 	m.returned.Drain()
 	m.inbox.tellSoft(m)
 	at := m.allStats()
 	if m.phase < closing { // else a callback or a pool's Stats has closed the source
+		if err := m.open(Frame); err != nil {
+			return err
+		}
 		m.frame.ring.Advance()
 	}
 	if m.phase >= closing {
@@ -138,13 +138,13 @@ func (m *Manager) BeginLevel() error {
 	}
 	defer m.leave()
 	m.owner.Touch()
-	if err := m.allOpen(); err != nil {
-		return err
-	}
 	at := m.allStats()
 	m.pools.noteLevel()
 	if m.phase >= closing {
 		return m.order("BeginLevel", "", "") // a pool's Stats has closed the source
+	}
+	if err := m.allOpen(); err != nil {
+		return err
 	}
 	m.recorder.beginLevel()
 	m.beginEpochs()
@@ -234,6 +234,11 @@ func (m *Manager) endTiers() (grown []PoolLeak, err error) {
 	}
 	if m.phase < closing {
 		grown = m.pools.grown()
+	}
+	if m.phase < closing {
+		if err := m.allOpen(); err != nil { // a hook or a pool has closed one
+			return nil, err
+		}
 	}
 	for t := range backwards {
 		if m.phase < closing {

@@ -98,7 +98,7 @@ func (l *levelTier) runHooks() {
 }
 
 // end runs the hooks that hooks of other tiers and resets of pools have registered.
-func (l *levelTier) end(*Manager) error { l.arena.RunHooks(); return nil }
+func (l *levelTier) end(*Manager) error { l.runHooks(); return nil }
 func (l *levelTier) reset()             { l.arena.Reset() }
 
 func (l *levelTier) close(e *ending, stage stage) {
