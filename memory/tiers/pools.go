@@ -35,6 +35,7 @@ type poolEntry struct {
 	traced  traced // by the recorder
 	atLevel stats  // when the level began or it was registered
 	kept    stats  // after its last reset, or when it was registered
+	touched uint64 // bytes that are taken to be resident, as of the last poolsTier.stats
 }
 
 // PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools

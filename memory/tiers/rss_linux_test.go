@@ -36,24 +36,29 @@ func TestRSS_IsTheSecondFieldInPages(t *testing.T) {
 	}
 }
 
-// Memory that a tier has freed stays resident until it is decommitted: a game that unloads is no growth of Untracked.
-func TestSnapshot_FreedMemoryIsNoPartOfUntracked(t *testing.T) {
-	m := newManager(t, small())
+// knownMemory returns a manager, and a function that returns what its tiers are taken to have resident.
+func knownMemory(t *testing.T) (m *Manager, known func() uint64) {
+	t.Helper()
+	m = newManager(t, small())
 	name := filepath.Join(t.TempDir(), "statm")
 	must(t, os.WriteFile(name, []byte("1 1000000\n"), 0o600))
 	f, err := os.Open(name)
 	must(t, err)
 	m.rss.close()
 	m.rss = rssReader{file: f, page: uint64(os.Getpagesize())}
-	b, err := pool.NewBlocks(m.PoolSource(), pool.BlocksConfig{Size: 16 << 10, Capacity: 64})
-	must(t, err)
-	m.AddPool("blocks", b)
-	var s Snapshot
-	// known returns what the tiers are taken to have resident.
-	known := func() uint64 {
+	return m, func() uint64 {
+		var s Snapshot
 		m.Snapshot(&s)
 		return s.RSS - s.Untracked - (s.Go.Total - s.Go.Released)
 	}
+}
+
+// Memory that a tier has freed stays resident until it is decommitted: a game that unloads is no growth of Untracked.
+func TestSnapshot_FreedMemoryIsNoPartOfUntracked(t *testing.T) {
+	m, known := knownMemory(t)
+	b, err := pool.NewBlocks(m.PoolSource(), pool.BlocksConfig{Size: 16 << 10, Capacity: 64})
+	must(t, err)
+	m.AddPool("blocks", b)
 	must(t, m.BeginLevel())
 	must(t, m.BeginFrame())
 	none, mark := known(), m.Level().Mark()
@@ -81,8 +86,37 @@ func TestSnapshot_FreedMemoryIsNoPartOfUntracked(t *testing.T) {
 	}
 	must(t, m.NextFrame())
 	must(t, m.NextFrame())
-	large := s.Tiers[Large].Committed // of which EndFrame returns some
-	if expired := known(); expired+large-s.Tiers[Large].Committed+1<<20 != full {
-		t.Errorf("%d bytes, %d when the frame has expired, and Large has returned %d", full, expired, large-s.Tiers[Large].Committed)
+	large := m.Stats(Large).Committed // of which EndFrame returns some
+	if expired := known(); expired+large-m.Stats(Large).Committed+1<<20 != full {
+		t.Errorf("%d bytes, %d when the frame has expired, and Large has returned %d", full, expired, large-m.Stats(Large).Committed)
+	}
+}
+
+// A pool that grows beside one that shrinks takes new memory, though the bytes in use of the tier stay.
+func TestSnapshot_APoolThatShrinksKeepsItsPages(t *testing.T) {
+	const size, n = 16 << 10, 64
+	m, known := knownMemory(t)
+	var pools [2]*pool.Blocks
+	for i := range pools {
+		var err error
+		pools[i], err = pool.NewBlocks(m.PoolSource(), pool.BlocksConfig{Size: size, Capacity: n})
+		must(t, err)
+		m.AddPool("blocks", pools[i])
+	}
+	var slots [n]unsafe.Pointer
+	for i := range slots {
+		slots[i] = alloc(t, pools[0], size)
+	}
+	before := known()
+	for i := range slots {
+		pools[0].Put(slots[i])
+		alloc(t, pools[1], size)
+		if got, want := known()-before, uint64(i+1)*size; got != want {
+			t.Fatalf("%d bytes more than before, want %d", got, want)
+		}
+	}
+	must(t, pools[0].Trim())
+	if got := known(); got != before {
+		t.Errorf("%d bytes after Trim, want %d", got, before)
 	}
 }

@@ -27,7 +27,7 @@ type Snapshot struct {
 	// Untracked estimates the memory of the binary, C libraries and the graphics driver. It is RSS minus the resident
 	// memory of the Go runtime and of the tiers, but at least 0. For the Go runtime this is Go.Total - Go.Released. For
 	// Slab, Large and Inbox it is Committed. For each other tier it is the highest InUse of a Snapshot, but at most
-	// Committed. Memory in use that the program has not written to makes Untracked too low. Untracked rises when the
+	// Committed. Pools has the sum of these figures of its pools. Memory in use that the program has not written to makes Untracked too low. Untracked rises when the
 	// program writes to it.
 	RSS, Untracked uint64
 }
@@ -92,8 +92,11 @@ func (m *Manager) Snapshot(s *Snapshot) {
 			s.Tiers[t].FrameAllocs, s.Tiers[t].FrameFrees = less(now.Allocs, then.Allocs), less(now.Frees, then.Frees)
 		}
 		kept := &m.touched[t]
-		if *kept = max(now.InUse, min(*kept, now.Committed)); table[t].Freed == Never {
+		switch *kept = max(now.InUse, min(*kept, now.Committed)); {
+		case table[t].Freed == Never:
 			*kept = now.Committed // free blocks lie between live ones
+		case t == Pools:
+			*kept = min(m.pools.resident(), now.Committed)
 		}
 		known += *kept
 	}

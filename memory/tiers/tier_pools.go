@@ -48,7 +48,9 @@ func (t *poolsTier) resize(m *Manager, p unsafe.Pointer, oldSize, _ uintptr) (ok
 // have handled one without a failure of its own.
 func (t *poolsTier) stats(m *Manager) (s stats) {
 	for _, p := range t.all {
-		s = s.Add(p.read())
+		now := p.read()
+		p.touched = max(now.InUse, min(p.touched, now.Committed))
+		s = s.Add(now)
 	}
 	l := m.limits[Pools]
 	if s.Committed = 0; m.size > 0 {
@@ -56,6 +58,15 @@ func (t *poolsTier) stats(m *Manager) (s stats) {
 	}
 	s.Failures = max(s.Failures, t.refused(l))
 	return s
+}
+
+// resident returns the sum of what the pools are taken to have resident. A pool that shrinks keeps pages that one that
+// grows cannot use.
+func (t *poolsTier) resident() (sum uint64) {
+	for _, p := range t.all {
+		sum += p.touched
+	}
+	return sum
 }
 
 // refused returns how many commits the limit has refused.
