@@ -120,3 +120,27 @@ func TestSnapshot_APoolThatShrinksKeepsItsPages(t *testing.T) {
 		t.Errorf("%d bytes after Trim, want %d", got, before)
 	}
 }
+
+// A block that is rewound before the next Snapshot has taken memory, and each frame buffer has its own.
+func TestSnapshot_MemoryOfFrameAndLevelStays(t *testing.T) {
+	m, known := knownMemory(t)
+	must(t, m.BeginLevel())
+	must(t, m.NextFrame())
+	before, mark := known(), m.Level().Mark()
+	alloc(t, m.Level(), 1<<20)
+	m.Level().Rewind(mark)
+	if got := known(); got != before+1<<20 {
+		t.Errorf("%d bytes more after a MiB of the level, rewound", got-before)
+	}
+	alloc(t, m.Frame(), 100<<10)
+	for range 3 { // a frame for the other buffer
+		must(t, m.NextFrame())
+	}
+	alloc(t, m.Frame(), 100<<10)
+	if got := known(); got != before+1<<20+200<<10 {
+		t.Errorf("%d bytes more, want a MiB of the level and 200 KiB of two frame buffers", got-before)
+	}
+	must(t, m.EndFrame())
+	_, err := m.EndLevel()
+	must(t, err)
+}

@@ -26,8 +26,8 @@ type Snapshot struct {
 	//
 	// Untracked estimates the memory of the binary, C libraries and the graphics driver. It is RSS minus the resident
 	// memory of the Go runtime and of the tiers, but at least 0. For the Go runtime this is Go.Total - Go.Released. For
-	// Slab, Large and Inbox it is Committed. For each other tier it is the highest InUse of a Snapshot, but at most
-	// Committed. Pools has the sum of these figures of its pools. Memory in use that the program has not written to makes Untracked too low. Untracked rises when the
+	// Slab, Large and Inbox it is Committed. For Frame and Level it is Peak, for Static the highest InUse of a Snapshot,
+	// for Pools the sum of the highest InUse of each pool, but at most Committed. Memory in use that the program has not written to makes Untracked too low. Untracked rises when the
 	// program writes to it.
 	RSS, Untracked uint64
 }
@@ -97,6 +97,8 @@ func (m *Manager) Snapshot(s *Snapshot) {
 			*kept = now.Committed // free blocks lie between live ones
 		case t == Pools:
 			*kept = min(m.pools.resident(), now.Committed)
+		case t == Frame || t == Level: // returned at Close only; Peak is also that between Snapshots, and of each frame buffer
+			*kept = max(*kept, min(now.Peak, now.Committed))
 		}
 		known += *kept
 	}
