@@ -198,8 +198,8 @@ func (c *cast) mark(g *Game, id ecs.Entity, kind MarkKind, from vec) {
 // flicker returns an offset on an enemy, another one each time.
 func flicker(g *Game, radius float32) vec { return engine.Scale(g.rng.Disc(), radius) }
 
-// Marks returns the marks of an enemy that [Game.EachSeen] has passed since the last tick. The slice is valid until the
-// next tick, the load of a state or [Game.End].
+// Marks returns the marks of an enemy that the function of [Game.EachSeen] has received since the last tick. The slice
+// is valid until the next tick, the load of a state or [Game.End].
 func (g *Game) Marks(s *Seen) []Mark {
 	if s.Marks == 0 {
 		return nil

@@ -148,8 +148,8 @@ func (rs *ribbons) hash(h *engine.Hasher) {
 	rs.slots.hash(h)
 }
 
-// Ribbon returns the trail of an enemy that [Game.EachSeen] has passed since the last tick. If the enemy has no trail,
-// Count is 0. The points are valid until the next tick, the load of a state or [Game.End].
+// Ribbon returns the trail of an enemy that the function of [Game.EachSeen] has received since the last tick. If the
+// enemy has no trail, Count is 0. The points are valid until the next tick, the load of a state or [Game.End].
 func (g *Game) Ribbon(s *Seen) (r Ribbon) {
 	if s.Ribbon != 0 {
 		t := &g.cast.ribbons.all[s.Ribbon-1]

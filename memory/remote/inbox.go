@@ -169,9 +169,9 @@ func (in *Inbox) Drain() int {
 	return in.drain("Drain", math.MaxInt)
 }
 
-// DrainSome is [Inbox.Drain] for at most limit blocks, to bound the work of a frame. The other blocks wait for the next
-// call. Batches are not always freed in the order in which they arrived. If limit is below 1, DrainSome frees nothing.
-// Stale blocks do not count towards the limit. DrainSome panics as Drain does.
+// DrainSome is [Inbox.Drain] for at most limit blocks, to bound the work of a frame. It returns how many it has freed.
+// The other blocks wait for the next call. Batches are not always freed in the order in which they arrived. If limit is
+// below 1, DrainSome frees nothing. Stale blocks do not count towards the limit. DrainSome panics as Drain does.
 func (in *Inbox) DrainSome(limit int) int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0

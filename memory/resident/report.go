@@ -111,9 +111,9 @@ type Report struct {
 	Classes [Count]Usage
 	Tiers   [tiers.Count]Usage // the parts of the class Tiers, for the manager of Read
 
-	// Libraries has one entry for each file of the class Libraries with resident memory. Suspects lists mappings whose
-	// memory has no known owner, or may have none: the largest, at most MaxSuspects. In both slices the largest RSS
-	// comes first. The next Read or Fill of this Report overwrites the arrays of both slices: if you keep a copy of the
+	// Libraries has one entry for each file of the class Libraries with resident memory. Suspects lists the
+	// largest mappings whose owner is unknown or in doubt, at most MaxSuspects. In both slices the largest RSS comes
+	// first. The next Read or Fill of this Report overwrites the arrays of both slices: if you keep a copy of the
 	// Report, clone both.
 	Libraries []Library
 	Suspects  []Mapping
