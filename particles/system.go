@@ -229,7 +229,7 @@ type member struct{ *System }
 
 func (m member) Stats() memory.Stats { return m.System.Stats().Memory }
 
-// States yields the System, so that a save.Set finds one that it would save twice.
+// States yields the System. So a save.Set detects that it would save the System twice.
 func (m member) States(yield func(save.State) bool) { yield(m.System) }
 
 // Pool returns the System as a pool, for AddPool and RemovePool of a tiers.Manager or a tiers.Tag. Build the System on

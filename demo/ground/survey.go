@@ -99,8 +99,9 @@ func (r *Recipe) readWalls(from io.ReaderAt) error {
 }
 
 // Append appends the survey's file to dst and returns the extended slice. The package comment describes the file. Each
-// list must have at most 65,535 entries. If a position or another field is outside the range in the comments of its
-// type and of [Survey], ParseSurvey rejects the file or returns another survey.
+// list must have at most 65,535 entries. The comments of [Survey] and of the
+// types of its fields give a range for each field. If a field is outside of its range, ParseSurvey rejects the file or
+// returns another survey.
 func (s *Survey) Append(dst []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, surveyMagic...)

@@ -17,11 +17,11 @@ import (
 // another object. If another process loads a file, objects have the same slots but other addresses, and only the
 // handles in the file are valid.
 //
-// If the saved pool had another capacity, loading fails with an error that wraps save.ErrLayout. A file only needs a
-// capacity of at least the slots that had an object or were prepared by [Pool.New]. If a load cannot commit the memory
-// that it needs, the error wraps that of page.Prefix.Ensure. If the pool is closed, saving and loading fail with an
-// error that wraps memory.ErrClosed. If the function of page.Limit.OnSoft saves or loads a slot during a commit of this
-// pool, the error wraps save.ErrBusy.
+// If the saved pool had another capacity, loading fails with an error that wraps save.ErrLayout. A pool that reads a
+// file needs only as many slots as the saved pool has prepared: [Pool.New] prepares them in batches. If a load cannot
+// commit the memory that it needs, the error wraps that of page.Prefix.Ensure. If the pool is closed, saving and loading
+// fail with an error that wraps memory.ErrClosed. If the function of page.Limit.OnSoft saves or loads a slot during a
+// commit of this pool, the error wraps save.ErrBusy.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)

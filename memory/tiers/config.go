@@ -127,8 +127,9 @@ type Config struct {
 	// Free, FreeAny and Resize are not slower. The maximum is 1 GiB.
 	SampleBytes uintptr
 
-	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75. With 1,
-	// OnSoft is called only for a tier whose budget SetBudget has raised.
+	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75. The
+	// mark is a share of the budget in Config, also after SetBudget. So with 1, OnSoft is called only if SetBudget has
+	// raised the budget of the tier.
 	SoftMark float64
 	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
 	//

@@ -27,8 +27,8 @@ type Snapshot struct {
 	// Untracked estimates the memory of the binary, C libraries and the graphics driver. It is RSS minus the resident
 	// memory of the Go runtime and of the tiers, but at least 0. For the Go runtime this is Go.Total - Go.Released. For
 	// Slab, Large and Inbox it is Committed. For Frame and Level it is Peak, for Static the highest InUse of a Snapshot,
-	// for Pools the sum of the highest InUse of each pool, but at most Committed. Memory in use that the program has not written to makes Untracked too low. Untracked rises when the
-	// program writes to it.
+	// for Pools the sum of the highest InUse of each pool, but at most Committed. Memory in use that the program
+	// has not written to makes Untracked too low. Untracked rises when the program writes to it.
 	RSS, Untracked uint64
 }
 
