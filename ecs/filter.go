@@ -310,6 +310,7 @@ func (c *checker) targets(f *filter) {
 // nil and does not read other memory. WebAssembly has no fault at address 0, where nothing lies.
 type cursor struct {
 	noCopy noCopy
+	last   int // n - 1; 0 before the first chunk
 	row, n int // current row of the chunk, or of the run of changed rows, which has n
 	cols   [maxFilter]unsafe.Pointer
 	es     unsafe.Pointer
@@ -324,8 +325,8 @@ type cursor struct {
 // [World.EndQueries] has closed the query, or if the world has closed itself. In a parallel run Next panics with a
 // [*memory.Misuse] after the last entity.
 func (q *cursor) Next() bool {
-	if row := q.row + 1; row < q.n {
-		q.row = row
+	if q.row < q.last { // compared before it is stored: a processor may wait for a row that was just stored
+		q.row++
 		return true
 	}
 	return q.advance()
@@ -372,7 +373,7 @@ func (q *cursor) advance() bool {
 		number, base, n = f.chunk(&q.m, &q.c)
 	}
 	if n != 0 {
-		q.row, q.n, q.es = 0, n, base
+		q.row, q.last, q.n, q.es = 0, n-1, n, base
 		columns := f.w.store.row(number)
 		for i := 0; i < f.n; i++ {
 			q.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]].pointer()
