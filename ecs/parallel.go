@@ -348,9 +348,9 @@ type Results[R any] struct {
 	values []R
 }
 
-// Prepare sets the results to one zero value for each batch of s. Call Prepare before each run. It reuses the memory of
-// earlier calls, and allocates in the Go heap only if s has more batches than there were in every earlier call. In a
-// parallel run Prepare panics with a [*memory.Misuse].
+// Prepare sets the results to one zero value for each batch of s. Call Prepare before each run. Prepare reuses
+// the memory of earlier calls. It allocates in the Go heap only if s has more batches than in every earlier call, or
+// matches new archetypes. In a parallel run Prepare panics with a [*memory.Misuse].
 func (r *Results[R]) Prepare(s Selection) {
 	n := s.selection().batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]

@@ -97,7 +97,7 @@ type ArchetypeStats struct {
 	RowBytes  int // bytes per entity in the chunks: the Entity, pointer-free components and ticks
 }
 
-// Has reports whether the archetype has the component.
+// Has reports whether the archetype has the component. For the ID of ticks Has returns false: see [ColumnStats].
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
 // Target returns the target that the archetype's entities have for a relation. The target may be stale. Target returns

@@ -237,7 +237,8 @@ func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool
 	return t.batches[at].quads.Picture(r, x, y, w, h, c)
 }
 
-// Submit draws all tiles that were put since Begin, with one draw call for each page. Submit draws on the scene between
+// Submit draws all tiles that were put since Begin, page by page, with one draw call for each page. Of tiles that
+// overlap, only those of one page are drawn in the order of Put. Submit draws on the scene between
 // BeginScene and EndScene, and on the window at other times. If a tile was freed after Put, its square is drawn with
 // its present texels.
 func (t *Tiles) Submit(f *Frame) {

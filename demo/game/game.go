@@ -184,7 +184,8 @@ func (g *Game) allocators() error {
 
 // Begin starts to play a realm. Call it once in a level of the manager, outside of a frame: otherwise it may fail with
 // [tiers.ErrOrder]. m and r must be valid and unchanged until [Game.End]. Score and gifts are kept from the realm
-// before. The hull is kept too, but is at least half of its maximum. In a new run the hull is full.
+// before. The hull is kept too, but is at least half of its maximum. In a new run, and if the player is not alive,
+// the hull is full.
 func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
 	g.store.begin()
 	hull := g.Player.Most

@@ -56,9 +56,9 @@ type slot struct {
 
 // A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read and
 // Render, which belong to the goroutine of the device. Both goroutines share a queue of commands whose lock is held only
-// for copies. If the queue is full, the commands of Hear and SetHeat are lost. Other methods then may wait until Read
-// has mixed 256 frames. Neither goroutine allocates on the Go heap. The mixer has its own random numbers and clock, and
-// never affects the simulation.
+// for copies. If the queue is full, the commands of Hear and SetHeat are lost, and other methods may wait until Read
+// has mixed 256 frames. SetEffect and Update never wait. Neither goroutine allocates on the Go heap. The mixer has its
+// own random numbers and clock, and never affects the simulation.
 //
 // A removed clip is freed when nothing plays it: by Update, Add, Flush or Close, on the game goroutine.
 type Mixer struct {

@@ -38,7 +38,8 @@ func (p Phase) String() string {
 //
 // A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the flow can be used
 // further. After a panic of Deliver the asset has failed. After a panic of Path, Request, Leave or Enter the phase is
-// Broken, Err returns the reason, and Go can load another level.
+// Broken, Err returns the reason, and Go can load another level. A panic of Kind.Release or Config.Free does not change
+// the phase.
 type Flow[L any] struct {
 	cfg    FlowConfig[L]
 	scope  *Scope

@@ -29,7 +29,8 @@ func Opened[A memory.Checker](tb testing.TB, a A, err error) A {
 	return a
 }
 
-// MustAlloc returns a block of size bytes of a, aligned to align. If Alloc fails, MustAlloc fails the test.
+// MustAlloc returns a block of size bytes of a, aligned to align. If Alloc fails, MustAlloc ends the test, as tb.Fatal
+// does.
 func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
 	p, err := a.Alloc(size, align)
 	if err != nil {
@@ -39,7 +40,7 @@ func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Po
 	return p
 }
 
-// MustCheck fails the test if Check of c returns an error.
+// MustCheck ends the test, as tb.Fatal does, if Check of c returns an error.
 func MustCheck(tb testing.TB, c memory.Checker) {
 	if err := c.Check(); err != nil {
 		tb.Helper()

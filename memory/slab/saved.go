@@ -289,7 +289,7 @@ func (c *Central) SaveState(s *save.Coder) {
 	c.heap.saveState(s)
 }
 
-// States yields the heap, for package save: see save.Composite.
+// States yields the heap, for package save: see save.Composite. Safe for concurrent use.
 func (c *Central) States(yield func(save.State) bool) { yield(c.heap) }
 
 // saveNotes visits the blocks of callers.
