@@ -18,10 +18,10 @@ import (
 var ErrUsage = errors.New("wrong usage")
 
 // Parse parses args with f. f must have flag.ContinueOnError. If all flags are valid, Parse returns nil. For -h and
-// -help Parse prints the usage to out, or calls f.Usage if it is set, and returns flag.ErrHelp. If a flag is wrong,
-// Parse prints one line to out and returns ErrUsage. The line has the name of f, the wrong flag or value, and the
-// allowed flags or values. For a flag.Value of the caller the error of its Set must contain the allowed values. Parse
-// sets the output of f to out.
+// -help, unless f defines them, Parse prints the usage to out, or calls f.Usage if it is set, and returns flag.ErrHelp.
+// If a flag is wrong, Parse prints one line to out and returns ErrUsage. The line has the name of f, the wrong flag or
+// value, and the allowed flags or values. For a flag.Value of the caller the error of its Set must contain the allowed
+// values. Parse sets the output of f to out.
 func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 	failed, restore := record(f)
 	usage := f.Usage

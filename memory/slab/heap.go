@@ -20,7 +20,8 @@ import (
 //
 // Blocks are not zeroed. A block is aligned to 16 bytes, or to a larger alignment that was passed to Alloc. It belongs
 // to the caller and keeps its address until it is freed, until Reset or Close, until a state without it is loaded, or
-// until the page source ends. The collector does not scan blocks, so they must not contain Go pointers.
+// until the page source ends. The collector does not scan blocks, so they must not contain Go pointers. Requests above
+// Config.MaxSize are left to Config.Large: Reset and Close do not free these blocks.
 //
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.

@@ -136,10 +136,10 @@ func (m *Manager) Extent() uintptr { return m.size }
 // would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
-// closed. Other misuse, such as a double free or an object of a pool, is detected when the game goroutine frees the
-// batch. The call that frees the batch panics, and the next such call continues after the wrong block. A double free
-// may not be detected if the block was allocated again. Blocks that are sent after the manager's Close are not freed.
-// In that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
+// closed. No call checks the size. Other misuse, such as a double free or an object of a pool, is detected when the game
+// goroutine frees the batch. The call that frees the batch panics, and the next such call continues after the wrong
+// block. A double free may not be detected if the block was allocated again. Blocks that are sent after the manager's
+// Close are not freed. In that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

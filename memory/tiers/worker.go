@@ -187,9 +187,9 @@ func (w *Worker) Settle() {
 // game goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
-// this worker's heap or in its scratch arena. Other misuse panics in the call that frees the batch; a double free may
-// not be detected if the block was allocated again. Blocks that are sent after the manager's Close are not freed. In
-// that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
+// this worker's heap or in its scratch arena. No call checks the size. Other misuse panics in the call that frees the
+// batch; a double free may not be detected if the block was allocated again. Blocks that are sent after the manager's
+// Close are not freed. In that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
 // RemoteFrees returns the statistics of the inbox to which Freers and the manager send blocks of this worker, so that
