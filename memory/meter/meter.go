@@ -18,8 +18,7 @@ type Config struct {
 	// The rates of a Row cover a tenth of Window. Window does not affect how growth is judged.
 	Window time.Duration
 
-	// Frame is the time that a frame should take, up to an hour. A frame is late if it takes more than one and a half
-	// times Frame. 0 means a sixtieth of a second.
+	// Frame is the time that a frame should take, up to an hour. 0 means 1/60 s. A frame above 1.5 times Frame is late.
 	Frame time.Duration
 
 	// Now is the clock. It must not go backwards. Nil means time.Now.

@@ -92,13 +92,10 @@ func (m *Manager) Snapshot(s *Snapshot) {
 			s.Tiers[t].FrameAllocs, s.Tiers[t].FrameFrees = less(now.Allocs, then.Allocs), less(now.Frees, then.Frees)
 		}
 		kept := &m.touched[t]
-		switch *kept = max(now.InUse, min(*kept, now.Committed)); {
-		case table[t].Freed == Never:
+		if *kept = max(now.InUse, min(*kept, now.Committed)); table[t].Freed == Never {
 			*kept = now.Committed // free blocks lie between live ones
-		case t == Pools:
-			*kept = min(m.pools.resident(), now.Committed)
-		case t == Frame || t == Level: // returned at Close only; Peak is also that between Snapshots, and of each frame buffer
-			*kept = max(*kept, min(now.Peak, now.Committed))
+		} else if state, ok := m.states[t].(interface{ touched(uint64) uint64 }); ok {
+			*kept = min(state.touched(*kept), now.Committed)
 		}
 		known += *kept
 	}

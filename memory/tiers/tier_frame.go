@@ -126,6 +126,9 @@ func (f *frameTier) tellSoft(m *Manager) {
 // inUse returns the bytes of this frame's own buffer, for History.
 func (f *frameTier) inUse() uintptr { return f.cur.Used() }
 
+// touched returns seen or, if it is more, the peak of all buffers: they are decommitted at Close.
+func (f *frameTier) touched(seen uint64) uint64 { return max(seen, f.ring.Stats().Peak) }
+
 func (f *frameTier) free(_ *Manager, _ string, p unsafe.Pointer, size uintptr, known bool) (live bool) {
 	if live = f.ring.Live(p); live && known {
 		f.ring.Free(p, size)

@@ -75,6 +75,9 @@ func (l *levelTier) resize(_ *Manager, p unsafe.Pointer, oldSize, newSize uintpt
 
 func (l *levelTier) stats(*Manager) stats { return l.arena.Stats() }
 
+// touched returns seen or, if it is more, the peak: the arena is decommitted at Close.
+func (l *levelTier) touched(seen uint64) uint64 { return max(seen, l.arena.Stats().Peak) }
+
 func (l *levelTier) check(c *checker) {
 	c.Join(l.arena.Check())
 	want := l.arena

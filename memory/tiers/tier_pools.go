@@ -60,9 +60,9 @@ func (t *poolsTier) stats(m *Manager) (s stats) {
 	return s
 }
 
-// resident returns the sum of what the pools are taken to have resident. A pool that shrinks keeps pages that one that
+// touched returns the sum of what the pools are taken to have resident. A pool that shrinks keeps pages that one that
 // grows cannot use.
-func (t *poolsTier) resident() (sum uint64) {
+func (t *poolsTier) touched(uint64) (sum uint64) {
 	for _, p := range t.all {
 		sum += p.touched
 	}
